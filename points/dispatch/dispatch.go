@@ -1,0 +1,145 @@
+package dispatch
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/crystalkernel/crystal/contrib"
+	"github.com/crystalkernel/crystal/points/tool"
+)
+
+// Call is one call as the stages of dispatch see it. Definition and Arguments must not be changed.
+type Call struct {
+	Thread, Turn   string
+	ID, ParentID   string
+	Agent          string // subagent; blank for the main agent
+	Audience       tool.Audiences
+	Definition     *tool.Definition
+	Arguments      json.RawMessage
+	Classification tool.Classification
+	Mode           string
+	Approval       string // approval mode
+	Workspace      string
+	OutputLimit    int  // characters of one result that reach the model
+	Images         bool // the turn takes images
+}
+
+// Verdict is the answer of a policy or an approver. The zero value denies.
+type Verdict struct {
+	Allow   bool
+	Code    string // of a denial; blank: the stage's default
+	Message string
+	Params  map[string]any
+	// By says who decided: auto, grant, reviewer, operator, no_operator, mode, stage.
+	By string
+	// Scope of a decision of the operator: once, session, persistent.
+	Scope     string
+	Rationale string
+}
+
+// Allowed is the verdict that allows.
+func Allowed() Verdict { return Verdict{Allow: true} }
+
+// Denied is a verdict that denies with a code of its own.
+func Denied(code, message string) Verdict { return Verdict{Code: code, Message: message} }
+
+// Policy may deny a call. An error or a panic denies it.
+type Policy interface {
+	Evaluate(ctx context.Context, c Call) (Verdict, error)
+}
+
+// Approver decides whether a call may run; it may wait for somebody. An error or a panic denies it.
+type Approver interface {
+	Approve(ctx context.Context, c Call) (Verdict, error)
+}
+
+// Recorder is told when a tool starts and how it ended, exactly once each.
+type Recorder interface {
+	Started(ctx context.Context, c Call) error
+	Ended(ctx context.Context, c Call, r tool.Result, d time.Duration) error
+}
+
+// Normalizer turns a result into the one that is used; nil keeps it.
+type Normalizer interface {
+	Normalize(ctx context.Context, c Call, r tool.Result) (*tool.Result, error)
+}
+
+// PolicyFunc adapts a function to Policy.
+type PolicyFunc func(ctx context.Context, c Call) (Verdict, error)
+
+// Evaluate calls f.
+func (f PolicyFunc) Evaluate(ctx context.Context, c Call) (Verdict, error) { return f(ctx, c) }
+
+// ApproverFunc adapts a function to Approver.
+type ApproverFunc func(ctx context.Context, c Call) (Verdict, error)
+
+// Approve calls f.
+func (f ApproverFunc) Approve(ctx context.Context, c Call) (Verdict, error) { return f(ctx, c) }
+
+// NormalizerFunc adapts a function to Normalizer.
+type NormalizerFunc func(ctx context.Context, c Call, r tool.Result) (*tool.Result, error)
+
+// Normalize calls f.
+func (f NormalizerFunc) Normalize(ctx context.Context, c Call, r tool.Result) (*tool.Result, error) {
+	return f(ctx, c, r)
+}
+
+// Targets of the built-in stages.
+const (
+	DefaultPolicy     = "policy:default"
+	DefaultApproval   = "approval:default"
+	DefaultRecorder   = "recorder:default"
+	DefaultNormalizer = "normalizer:default"
+)
+
+// Policies is the point dispatch.policy.
+var Policies = contrib.Define(contrib.Spec[Policy]{
+	Name: "dispatch.policy", Doc: "May deny a tool call; the first denial ends the stage.",
+	Tiers: contrib.TierA | contrib.TierB, Scopes: contrib.WorkspaceAndThread,
+	Evaluation: contrib.PerCall, Failure: contrib.Deny, Deadline: 10 * time.Second,
+	Targets: []contrib.Target{{Name: DefaultPolicy, Order: 100, Guarding: true, Doc: "Workspace fence and fixed refusals."}},
+	StandIn: func(h contrib.Hold) Policy {
+		return PolicyFunc(func(context.Context, Call) (Verdict, error) { return guardLost(h), nil })
+	},
+})
+
+// Approvers is the point dispatch.approval.
+var Approvers = contrib.Define(contrib.Spec[Approver]{
+	Name: "dispatch.approval", Doc: "Decides whether a tool call may run; the first denial ends the stage.",
+	Tiers: contrib.TierA | contrib.TierB, Scopes: contrib.WorkspaceAndThread,
+	Evaluation: contrib.PerCall, Failure: contrib.Deny,
+	Targets: []contrib.Target{{Name: DefaultApproval, Order: 100, Guarding: true, Doc: "Modes, grants, reviewer, operator."}},
+	StandIn: func(h contrib.Hold) Approver {
+		return ApproverFunc(func(context.Context, Call) (Verdict, error) { return guardLost(h), nil })
+	},
+})
+
+// Recorders is the point dispatch.recorder.
+var Recorders = contrib.Define(contrib.Spec[Recorder]{
+	Name: "dispatch.recorder", Doc: "Is told when a tool starts and how it ended.",
+	Tiers: contrib.TierA | contrib.TierB, Scopes: contrib.WorkspaceAndThread,
+	Evaluation: contrib.PerCall, Failure: contrib.Skip, Deadline: 10 * time.Second,
+	Targets: []contrib.Target{{Name: DefaultRecorder, Order: 100, Guarding: true, Doc: "Call records for clients and traces."}},
+	StandIn: func(contrib.Hold) Recorder { return noRecorder{} },
+})
+
+// Normalizers is the point dispatch.normalizer.
+var Normalizers = contrib.Define(contrib.Spec[Normalizer]{
+	Name: "dispatch.normalizer", Doc: "Turns a tool's result into the one that is used.",
+	Tiers: contrib.TierA | contrib.TierB, Scopes: contrib.WorkspaceAndThread,
+	Evaluation: contrib.PerCall, Failure: contrib.Fail, Deadline: 60 * time.Second,
+	Targets: []contrib.Target{{Name: DefaultNormalizer, Order: 100, Doc: "Bounds and cleans results."}},
+})
+
+type noRecorder struct{}
+
+func (noRecorder) Started(context.Context, Call) error                           { return nil }
+func (noRecorder) Ended(context.Context, Call, tool.Result, time.Duration) error { return nil }
+
+func guardLost(h contrib.Hold) Verdict {
+	return Verdict{
+		Code: "tool_unavailable", Message: "The tool is not available.",
+		Params: map[string]any{"reason": "guardLost", "target": h.Target, "pluginId": h.PluginID}, By: "stage",
+	}
+}

@@ -1,0 +1,31 @@
+package hook
+
+import (
+	"context"
+	"time"
+
+	"github.com/crystalkernel/crystal/contrib"
+)
+
+// Compaction is the contract of hook.compaction.
+//
+// Compaction returns text to append as hook.prompt does. Calls may overlap; the hook owns its arguments, which are
+// copies.
+type Compaction interface {
+	Compaction(ctx context.Context, s Scope, p Phase, text string) (add string, err error)
+}
+
+// CompactionFunc adapts a function to Compaction.
+type CompactionFunc func(ctx context.Context, s Scope, p Phase, text string) (add string, err error)
+
+// Compaction calls f.
+func (f CompactionFunc) Compaction(ctx context.Context, s Scope, p Phase, text string) (add string, err error) {
+	return f(ctx, s, p, text)
+}
+
+// Compactions is the point hook.compaction.
+var Compactions = contrib.Define(contrib.Spec[Compaction]{
+	Name: "hook.compaction", Doc: "Appends to the prompt of a summary request or to the summary.",
+	Tiers: contrib.TierA, Scopes: contrib.WorkspaceAndThread,
+	Evaluation: contrib.PerCall, Failure: contrib.Skip, Deadline: 10 * time.Second,
+})

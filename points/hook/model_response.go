@@ -1,0 +1,31 @@
+package hook
+
+import (
+	"context"
+	"time"
+
+	"github.com/crystalkernel/crystal/contrib"
+)
+
+// ModelResponse is the contract of hook.model_response.
+//
+// ModelResponse observes a copy of the candidate. Calls may overlap; the hook owns its arguments, which are
+// copies.
+type ModelResponse interface {
+	ModelResponse(ctx context.Context, r Response) error
+}
+
+// ModelResponseFunc adapts a function to ModelResponse.
+type ModelResponseFunc func(ctx context.Context, r Response) error
+
+// ModelResponse calls f.
+func (f ModelResponseFunc) ModelResponse(ctx context.Context, r Response) error {
+	return f(ctx, r)
+}
+
+// ModelResponses is the point hook.model_response.
+var ModelResponses = contrib.Define(contrib.Spec[ModelResponse]{
+	Name: "hook.model_response", Doc: "Observes a complete answer of the model before it is committed.",
+	Tiers: contrib.TierA, Scopes: contrib.WorkspaceAndThread,
+	Evaluation: contrib.PerCall, Failure: contrib.Skip, Deadline: 60 * time.Second,
+})

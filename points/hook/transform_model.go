@@ -1,0 +1,31 @@
+package hook
+
+import (
+	"context"
+	"time"
+
+	"github.com/crystalkernel/crystal/contrib"
+)
+
+// TransformModel is the contract of hook.transform_model.
+//
+// TransformModel returns the items of the request, changed as far as an ordinary hook may, or nil to keep them.
+// Calls may overlap; the hook owns its arguments, which are copies.
+type TransformModel interface {
+	TransformModel(ctx context.Context, r Request) ([]Item, error)
+}
+
+// TransformModelFunc adapts a function to TransformModel.
+type TransformModelFunc func(ctx context.Context, r Request) ([]Item, error)
+
+// TransformModel calls f.
+func (f TransformModelFunc) TransformModel(ctx context.Context, r Request) ([]Item, error) {
+	return f(ctx, r)
+}
+
+// TransformModels is the point hook.transform_model.
+var TransformModels = contrib.Define(contrib.Spec[TransformModel]{
+	Name: "hook.transform_model", Doc: "Changes texts and drops image references of a model request.",
+	Tiers: contrib.TierA, Scopes: contrib.WorkspaceAndThread,
+	Evaluation: contrib.PerCall, Failure: contrib.Skip, Deadline: 60 * time.Second,
+})

@@ -1,0 +1,37 @@
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/crystalkernel/crystal/contrib"
+)
+
+// Edit narrows what a model sees of a tool. Fields that are nil or false change nothing.
+type Edit struct {
+	Mask        bool
+	Description *string
+	InputSchema json.RawMessage
+	Exposure    Exposure // narrows only
+}
+
+// Restriction answers for each definition with an edit or nil. It shapes what a model sees and is no protection.
+type Restriction interface {
+	Restrict(ctx context.Context, d Definition, e Exposure, p Planning) (*Edit, error)
+}
+
+// RestrictionFunc adapts a function to Restriction.
+type RestrictionFunc func(ctx context.Context, d Definition, e Exposure, p Planning) (*Edit, error)
+
+// Restrict calls f.
+func (f RestrictionFunc) Restrict(ctx context.Context, d Definition, e Exposure, p Planning) (*Edit, error) {
+	return f(ctx, d, e, p)
+}
+
+// Restrictions is the point tool.restriction.
+var Restrictions = contrib.Define(contrib.Spec[Restriction]{
+	Name: "tool.restriction", Doc: "Masks tools or edits what a model sees of them.",
+	Tiers: contrib.TierA, Scopes: contrib.WorkspaceAndThread,
+	Evaluation: contrib.Materialised, Failure: contrib.Skip, Deadline: 10 * time.Second,
+})
