@@ -1,0 +1,2 @@
+// Package export passes typed services from one plugin to another.
+package export

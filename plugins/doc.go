@@ -1,0 +1,2 @@
+// Package plugins says what a plugin is and runs plugins.
+package plugins

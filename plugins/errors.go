@@ -1,0 +1,19 @@
+package plugins
+
+import "errors"
+
+// Errors of [New].
+var (
+	// ErrDuplicateID is matched when two compiled plugins have one id.
+	ErrDuplicateID = errors.New("plugins: two plugins with one id")
+	// ErrShared is matched when a type may not be shared.
+	ErrShared = errors.New("plugins: type may not be shared")
+	// ErrOptions is matched when an option of the runtime is not valid.
+	ErrOptions = errors.New("plugins: invalid options")
+)
+
+// Errors of operations.
+var (
+	// ErrUnknownPlugin is matched when an operation names a plugin that the runtime does not know.
+	ErrUnknownPlugin = errors.New("plugins: unknown plugin")
+)
