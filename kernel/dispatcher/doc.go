@@ -1,0 +1,2 @@
+// Package dispatcher takes tool calls through the stages of dispatch.
+package dispatcher

@@ -1,0 +1,2 @@
+// Package toolset plans the tools of a turn.
+package toolset
