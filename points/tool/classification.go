@@ -73,6 +73,8 @@ type Classification struct {
 	Paths []string
 	// Fingerprint identifies the call for grants; blank covers all calls of the tool.
 	Fingerprint string
+	// Always lets Write calls in the Workspace of an external tool pass in every mode; it counts for nothing else.
+	Always bool
 }
 
 // Combine returns the worse of both: the highest risk and the highest authority, with the summary of the one that
