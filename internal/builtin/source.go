@@ -53,6 +53,8 @@ type params struct {
 // Module contributes the built-in tools. It takes an optional Config from the graph.
 var Module = fx.Options(
 	fx.Provide(func(p params) *Source { return New(p.Config) }),
-	contrib.Provide(tool.Sources, func(s *Source) tool.Source { return s },
-		contrib.Named(tool.SourceBuiltin), contrib.Order(100)),
+	contrib.ProvideSet(func(s *Source) contrib.Set {
+		return contrib.Set{contrib.Item[tool.Source](tool.Sources, s,
+			contrib.Named(tool.SourceBuiltin), contrib.Order(100))}
+	}),
 )

@@ -19,8 +19,10 @@ type params struct {
 // Reviewer from the graph when they are there.
 var Module = fx.Options(
 	fx.Provide(func(p params) *Stage { return New(p.Config, p.Operator, p.Reviewer) }),
-	contrib.Provide(dispatch.Approvers, func(s *Stage) dispatch.Approver { return s },
-		contrib.Named(dispatch.DefaultApproval), contrib.Order(100)),
-	contrib.Provide(dispatch.Policies, func() dispatch.Policy { return Policy() },
-		contrib.Named(dispatch.DefaultPolicy), contrib.Order(100)),
+	contrib.ProvideSet(func(s *Stage) contrib.Set {
+		return contrib.Set{
+			contrib.Item[dispatch.Approver](dispatch.Approvers, s, contrib.Named(dispatch.DefaultApproval), contrib.Order(100)),
+			contrib.Item(dispatch.Policies, Policy(), contrib.Named(dispatch.DefaultPolicy), contrib.Order(100)),
+		}
+	}),
 )
