@@ -29,4 +29,5 @@ var Approvals = contrib.Define(contrib.Spec[Approval]{
 	Name: "hook.approval", Doc: "Raises the risk of a call or requires a prompt.",
 	Tiers: contrib.TierA, Scopes: contrib.WorkspaceAndThread,
 	Evaluation: contrib.PerCall, Failure: contrib.Skip, Deadline: 10 * time.Second,
+	Guard: guardApproval,
 })

@@ -28,4 +28,5 @@ var Compactions = contrib.Define(contrib.Spec[Compaction]{
 	Name: "hook.compaction", Doc: "Appends to the prompt of a summary request or to the summary.",
 	Tiers: contrib.TierA, Scopes: contrib.WorkspaceAndThread,
 	Evaluation: contrib.PerCall, Failure: contrib.Skip, Deadline: 10 * time.Second,
+	Guard: guardCompaction,
 })

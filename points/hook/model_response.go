@@ -28,4 +28,5 @@ var ModelResponses = contrib.Define(contrib.Spec[ModelResponse]{
 	Name: "hook.model_response", Doc: "Observes a complete answer of the model before it is committed.",
 	Tiers: contrib.TierA, Scopes: contrib.WorkspaceAndThread,
 	Evaluation: contrib.PerCall, Failure: contrib.Skip, Deadline: 60 * time.Second,
+	Guard: guardModelResponse,
 })

@@ -28,4 +28,5 @@ var Prompts = contrib.Define(contrib.Spec[Prompt]{
 	Name: "hook.prompt", Doc: "Appends to the composed prompt.",
 	Tiers: contrib.TierA, Scopes: contrib.WorkspaceAndThread,
 	Evaluation: contrib.PerCall, Failure: contrib.Skip, Deadline: 10 * time.Second,
+	Guard: guardPrompt,
 })

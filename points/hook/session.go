@@ -19,4 +19,5 @@ var Sessions = contrib.Define(contrib.Spec[SessionObserver]{
 	Name: "hook.session", Doc: "Observes the start and the end of a session.",
 	Tiers: contrib.TierA, Scopes: contrib.WorkspaceAndThread,
 	Evaluation: contrib.PerCall, Failure: contrib.Skip, Deadline: 10 * time.Second,
+	Guard: guardSession,
 })

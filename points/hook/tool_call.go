@@ -28,4 +28,5 @@ var ToolCalls = contrib.Define(contrib.Spec[ToolCall]{
 	Name: "hook.tool_call", Doc: "Rewrites the name or the arguments of a call before it is dispatched.",
 	Tiers: contrib.TierA, Scopes: contrib.WorkspaceAndThread,
 	Evaluation: contrib.PerCall, Failure: contrib.Skip, Deadline: 60 * time.Second,
+	Guard: guardToolCall,
 })

@@ -28,4 +28,5 @@ var ToolResults = contrib.Define(contrib.Spec[ToolResult]{
 	Name: "hook.tool_result", Doc: "Replaces the text or the images of a result.",
 	Tiers: contrib.TierA, Scopes: contrib.WorkspaceAndThread,
 	Evaluation: contrib.PerCall, Failure: contrib.Skip, Deadline: 60 * time.Second,
+	Guard: guardToolResult,
 })

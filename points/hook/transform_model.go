@@ -28,4 +28,5 @@ var TransformModels = contrib.Define(contrib.Spec[TransformModel]{
 	Name: "hook.transform_model", Doc: "Changes texts and drops image references of a model request.",
 	Tiers: contrib.TierA, Scopes: contrib.WorkspaceAndThread,
 	Evaluation: contrib.PerCall, Failure: contrib.Skip, Deadline: 60 * time.Second,
+	Guard: guardTransformModel,
 })

@@ -18,4 +18,5 @@ var Turns = contrib.Define(contrib.Spec[TurnObserver]{
 	Name: "hook.turn", Doc: "Observes the start and the end of a turn.",
 	Tiers: contrib.TierA, Scopes: contrib.WorkspaceAndThread,
 	Evaluation: contrib.PerCall, Failure: contrib.Skip, Deadline: 10 * time.Second,
+	Guard: guardTurn,
 })

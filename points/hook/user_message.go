@@ -28,4 +28,5 @@ var UserMessages = contrib.Define(contrib.Spec[UserMessage]{
 	Name: "hook.user_message", Doc: "Replaces the text of a user message before it is stored.",
 	Tiers: contrib.TierA, Scopes: contrib.WorkspaceAndThread,
 	Evaluation: contrib.PerCall, Failure: contrib.Skip, Deadline: 10 * time.Second,
+	Guard: guardUserMessage,
 })

@@ -109,6 +109,8 @@ var Middlewares = contrib.Define(contrib.Spec[Middleware]{
 		{Name: ToolInjection, Order: 600, Doc: "Adds found deferred tools; main agent only."},
 		{Name: ImageSanitizing, Order: 700, Doc: "Main agent only."},
 	},
+	Describe: describeMiddleware,
+	Guard:    guardMiddleware,
 })
 
 // Protocols is the point model.protocol: makes clients for wire protocols. Built-in protocols come first.
@@ -116,4 +118,21 @@ var Protocols = contrib.Define(contrib.Spec[ClientFactory]{
 	Name: "model.protocol", Doc: "Makes clients for a wire protocol.",
 	Tiers: contrib.TierA, Scopes: contrib.WorkspaceOnly,
 	Evaluation: contrib.PerCall, Failure: contrib.Fail, Deadline: 30 * time.Second,
+	Describe: describeFactory,
+	Guard:    guardFactory,
 })
+
+// MiddlewareFunc makes a middleware of a function.
+func MiddlewareFunc(name string, wrap func(ctx context.Context, next Client, i PipelineInfo) (Client, error)) Middleware {
+	return middlewareFunc{name, wrap}
+}
+
+type middlewareFunc struct {
+	name string
+	wrap func(context.Context, Client, PipelineInfo) (Client, error)
+}
+
+func (m middlewareFunc) Name() string { return m.name }
+func (m middlewareFunc) Wrap(ctx context.Context, next Client, i PipelineInfo) (Client, error) {
+	return m.wrap(ctx, next, i)
+}

@@ -16,6 +16,13 @@ const (
 	UsageDelta                          // Usage
 	FinishDelta                         // Finish, Raw
 	RetryDelta                          // Attempt, Delay, Text (message): what came before belongs to a failed attempt
+	NoteDelta                           // Name (one of the Note constants), Text: for the operator; no part of the answer
+)
+
+// Names of the notes of a client. Each is given at most once per thread and client.
+const (
+	NoteReasoningDropped = "ReasoningDropped" // the provider refused earlier reasoning; sent again without it
+	NoteGearIgnored      = "GearIgnored"      // the protocol has no such thinking gear
 )
 
 // Delta is one piece of a streamed answer. It is a plain value, so that streaming allocates nothing; which fields count

@@ -1,9 +1,12 @@
 package model
 
 import (
+	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // ErrorKind sorts the failures of model requests.
@@ -76,3 +79,39 @@ func (e *Error) Error() string {
 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
+
+var (
+	transientTexts = []string{
+		"rate limit", "overloaded", "server error", "temporarily unavailable", "try again", "network", "timeout",
+		"timed out", "incomplete stream",
+	}
+	transientWords = []string{"429", "500", "502", "503", "504", "529"}
+)
+
+// Retryable reports whether sending the same request again may help: an [*Error] says so itself, any other error by its
+// text.
+func Retryable(err error) bool {
+	if err == nil {
+		return false
+	}
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Retryable
+	}
+	return Transient(err.Error())
+}
+
+// Transient reports whether the text of an error says that the same request may succeed later.
+func Transient(text string) bool {
+	text = strings.ToLower(text)
+	if slices.ContainsFunc(transientTexts, func(t string) bool { return strings.Contains(text, t) }) {
+		return true
+	}
+	for word := range strings.FieldsFuncSeq(text, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_'
+	}) {
+		if slices.Contains(transientWords, word) {
+			return true
+		}
+	}
+	return false
+}

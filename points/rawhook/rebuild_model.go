@@ -29,4 +29,5 @@ var RebuildModels = contrib.Define(contrib.Spec[RebuildModel]{
 	Name: "rawhook.rebuild_model", Doc: "Rebuilds the items of a model request.",
 	Tiers: contrib.TierA, Scopes: contrib.WorkspaceAndThread,
 	Evaluation: contrib.PerCall, Failure: contrib.Skip, Deadline: 60 * time.Second,
+	Guard: guardRebuildModel,
 })

@@ -30,4 +30,5 @@ var RewriteApprovals = contrib.Define(contrib.Spec[RewriteApproval]{
 	Name: "rawhook.rewrite_approval", Doc: "Replaces the classification of a call.",
 	Tiers: contrib.TierA, Scopes: contrib.WorkspaceAndThread,
 	Evaluation: contrib.PerCall, Failure: contrib.Skip, Deadline: 10 * time.Second,
+	Guard: guardRewriteApproval,
 })

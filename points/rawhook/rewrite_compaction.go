@@ -29,4 +29,5 @@ var RewriteCompactions = contrib.Define(contrib.Spec[RewriteCompaction]{
 	Name: "rawhook.rewrite_compaction", Doc: "Replaces the prompt of a summary request or the summary.",
 	Tiers: contrib.TierA, Scopes: contrib.WorkspaceAndThread,
 	Evaluation: contrib.PerCall, Failure: contrib.Skip, Deadline: 10 * time.Second,
+	Guard: guardRewriteCompaction,
 })

@@ -29,4 +29,5 @@ var RewritePrompts = contrib.Define(contrib.Spec[RewritePrompt]{
 	Name: "rawhook.rewrite_prompt", Doc: "Replaces the composed prompt.",
 	Tiers: contrib.TierA, Scopes: contrib.WorkspaceAndThread,
 	Evaluation: contrib.PerCall, Failure: contrib.Skip, Deadline: 10 * time.Second,
+	Guard: guardRewritePrompt,
 })

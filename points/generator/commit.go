@@ -1,0 +1,50 @@
+package generator
+
+import (
+	"context"
+	"time"
+
+	"github.com/crystalkernel/crystal/contrib"
+)
+
+// CommitRequest asks for a commit message.
+type CommitRequest struct {
+	Workspace string
+	Diff      string
+	Hint      string
+}
+
+// CommitMessage is a suggestion; at most 8 KiB in all.
+type CommitMessage struct {
+	Title string
+	Body  string
+}
+
+// MaxCommitMessage is the largest commit message in bytes.
+const MaxCommitMessage = 8 << 10
+
+// CommitMessageGenerator suggests a commit message. The last entry of the list has authority. Nothing returned is an
+// empty suggestion.
+type CommitMessageGenerator interface {
+	Suggest(ctx context.Context, r CommitRequest) (*CommitMessage, error)
+}
+
+// CommitMessageFunc adapts a function to CommitMessageGenerator.
+type CommitMessageFunc func(ctx context.Context, r CommitRequest) (*CommitMessage, error)
+
+// Suggest calls f.
+func (f CommitMessageFunc) Suggest(ctx context.Context, r CommitRequest) (*CommitMessage, error) {
+	return f(ctx, r)
+}
+
+// CommitMessageTarget is the target of the built-in generator.
+const CommitMessageTarget = "commit-message"
+
+// CommitMessages is the point generator.commit_message.
+var CommitMessages = contrib.Define(contrib.Spec[CommitMessageGenerator]{
+	Name: "generator.commit_message", Doc: "Suggests a commit message.",
+	Tiers: contrib.TierB, Scopes: contrib.WorkspaceOnly,
+	Evaluation: contrib.PerCall, Failure: contrib.Fail, Deadline: 60 * time.Second,
+	Targets: []contrib.Target{{Name: CommitMessageTarget, Order: 100, Doc: "Asks the model of the thread."}},
+	Guard:   guardCommitMessage,
+})
