@@ -17,8 +17,11 @@ type Store interface {
 	Open(ctx context.Context, id string) (*Log, []Note, error)
 	// Read takes a picture of a thread. It needs no lock and changes nothing.
 	Read(ctx context.Context, id string) (*Picture, []Note, error)
-	// List lists threads, the one updated last first.
+	// List lists threads, the one updated last first. What can't be read is left out, with a note.
 	List(ctx context.Context, f Filter) ([]Entry, []Note, error)
+	// Fork makes a new thread of the records up to a place: a record number, an item id, or blank for the end of the
+	// last turn. It fails with [ErrPlace] when there is no such place. The parent is not touched and may be in use.
+	Fork(ctx context.Context, id, at string) (child string, err error)
 }
 
 // Header says what a new thread is. Every field may be blank.
@@ -45,6 +48,7 @@ type Entry struct {
 	Title     string
 	Turns     int
 	Newer     bool // made by a newer host: can be read, not written
+	InUse     bool // somebody writes to it
 	Archived  bool
 }
 

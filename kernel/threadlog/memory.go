@@ -1,0 +1,196 @@
+package threadlog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+	"time"
+)
+
+// MemoryStore keeps threads as values and loses them with the process. Use [Memory] to make one.
+type MemoryStore struct {
+	mu      sync.Mutex
+	threads map[string]*memoryThread
+	media   memoryMedia
+}
+
+var _ Store = (*MemoryStore)(nil)
+
+// Memory makes a store that keeps records as values and loses them with the process.
+func Memory() *MemoryStore { return &MemoryStore{threads: make(map[string]*memoryThread)} }
+
+// memoryThread is one thread of a MemoryStore, and the sink of the log that writes to it.
+type memoryThread struct {
+	id      string
+	store   *MemoryStore
+	mu      sync.Mutex
+	records []Record // grows at its end
+	busy    bool
+}
+
+func (m *memoryThread) begin() error {
+	m.store.mu.Lock()
+	defer m.store.mu.Unlock()
+	m.busy = true
+	m.store.threads[m.id] = m
+	return nil
+}
+
+func (m *memoryThread) repair(time.Time) (int64, string, error) { return 0, "", nil }
+
+func (m *memoryThread) write(records []Record, _ bool) error {
+	m.mu.Lock()
+	m.records = append(m.records, records...)
+	m.mu.Unlock()
+	return nil
+}
+
+func (m *memoryThread) close() error {
+	m.mu.Lock()
+	m.busy = false
+	m.mu.Unlock()
+	return nil
+}
+
+func (m *memoryThread) all() []Record {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.records[:len(m.records):len(m.records)]
+}
+
+// Create implements [Store].
+func (s *MemoryStore) Create(_ context.Context, h Header) (*Log, error) {
+	id := newID()
+	return newLog(id, h, &memoryThread{id: id, store: s}, &s.media), nil
+}
+
+// Open implements [Store]. A thread that is open fails at once.
+func (s *MemoryStore) Open(_ context.Context, id string) (*Log, []Note, error) {
+	m, err := s.find(id)
+	if err != nil {
+		return nil, nil, err
+	}
+	m.mu.Lock()
+	busy := m.busy
+	m.busy = true
+	m.mu.Unlock()
+	if busy {
+		return nil, nil, &InUseError{Thread: id, Process: os.Getpid()}
+	}
+	records := m.all()
+	var t transcript
+	for _, r := range records {
+		t.feed(r)
+	}
+	l, notes := openLog(id, t, records[len(records)-1].stamp().Seq, 0, m, &s.media)
+	return l, notes, nil
+}
+
+func (s *MemoryStore) find(id string) (*memoryThread, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m := s.threads[id]
+	if m == nil {
+		return nil, fmt.Errorf("thread %s: %w", id, ErrNotFound)
+	}
+	return m, nil
+}
+
+// Read implements [Store].
+func (s *MemoryStore) Read(_ context.Context, id string) (*Picture, []Note, error) {
+	m, err := s.find(id)
+	if err != nil {
+		return nil, nil, err
+	}
+	return newPicture(m.all()), nil, nil
+}
+
+// List implements [Store].
+func (s *MemoryStore) List(_ context.Context, f Filter) ([]Entry, []Note, error) {
+	if f.Archived {
+		return nil, nil, nil
+	}
+	s.mu.Lock()
+	threads := make([]*memoryThread, 0, len(s.threads))
+	for _, m := range s.threads {
+		threads = append(threads, m)
+	}
+	s.mu.Unlock()
+	var entries []Entry
+	for _, m := range threads {
+		e := newPicture(m.all()).entry()
+		if f.Workspace != "" && f.Workspace != e.Workspace {
+			continue
+		}
+		m.mu.Lock()
+		e.InUse = m.busy
+		m.mu.Unlock()
+		entries = append(entries, e)
+	}
+	return newestFirst(entries, f.Limit), nil, nil
+}
+
+// Fork implements [Store].
+func (s *MemoryStore) Fork(_ context.Context, id, at string) (string, error) {
+	m, err := s.find(id)
+	if err != nil {
+		return "", err
+	}
+	var lines []forkLine
+	e := newEncoder()
+	for _, r := range m.all() {
+		e.buf.Reset()
+		if err := e.add(r); err != nil {
+			return "", fmt.Errorf("thread %s: fork: %w", id, err)
+		}
+		lines = append(lines, forkLine{raw: slices.Clone(trimEnd(e.buf.Bytes())), record: r, seq: r.stamp().Seq})
+	}
+	child := newID()
+	out, err := fork(lines, at, child, time.Now().UTC())
+	if err != nil {
+		return "", fmt.Errorf("thread %s: fork at %q: %w", id, at, err)
+	}
+	f := &memoryThread{id: child, store: s}
+	for _, raw := range out {
+		if r, _, _, err := decode(trimEnd(raw)); err == nil {
+			f.records = append(f.records, r)
+		}
+	}
+	s.mu.Lock()
+	s.threads[child] = f
+	s.mu.Unlock()
+	return child, nil
+}
+
+// memoryMedia keeps image bytes in memory.
+type memoryMedia struct {
+	mu    sync.Mutex
+	bytes map[string][]byte
+}
+
+var errNoImage = errors.New("no such image")
+
+func (m *memoryMedia) put(name string, data []byte) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.bytes == nil {
+		m.bytes = make(map[string][]byte)
+	}
+	if _, ok := m.bytes[name]; !ok {
+		m.bytes[name] = slices.Clone(data)
+	}
+	return nil
+}
+
+func (m *memoryMedia) get(name string) ([]byte, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	data, ok := m.bytes[name]
+	if !ok {
+		return nil, errNoImage
+	}
+	return data, nil
+}
