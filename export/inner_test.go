@@ -1,0 +1,4 @@
+package export
+
+// Standard is tested against the tool chain.
+var Standard = standard
