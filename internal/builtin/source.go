@@ -2,33 +2,76 @@ package builtin
 
 import (
 	"context"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
 	"time"
 
 	"go.uber.org/fx"
 
 	"github.com/crystalkernel/crystal/contrib"
+	"github.com/crystalkernel/crystal/internal/builtin/fence"
 	"github.com/crystalkernel/crystal/points/tool"
 )
 
+// DefaultBashTimeout is the longest time of a bash call without a setting.
+const DefaultBashTimeout = 120 * time.Second
+
 // Config sets up the built-in tools. The zero value works: tools of a host without a home directory.
 type Config struct {
-	// Home is the host's home directory: its credential files are forbidden, and its spill directory may be read.
+	// Home is the host's home directory: its credential files are forbidden, and a thread may read its own directory
+	// below spill.
 	Home string
 	// UserHome is the directory that "~" stands for. Blank: the user's home directory.
 	UserHome string
-	// BashTimeout is the longest time of one bash call. Zero: 120 s.
+	// BashTimeout is the longest time of one bash call. Zero: DefaultBashTimeout.
 	BashTimeout time.Duration
 	// SkillDirs are directories outside the workspace that may be read as if they were inside.
 	SkillDirs []string
+	// Shell is the program that runs commands. Blank: bash, or sh when there is no bash, as found on the path. Where none
+	// is found there is no bash tool.
+	Shell string
 }
 
 // Source is the source of the built-in tools. Its methods may be called at the same time.
 type Source struct {
 	config Config
+	tools  []tool.Registration
+	fences sync.Map // workspace to *fence.Fence
+	seen   memory
+	locks  locks
 }
 
 // New makes the source.
-func New(c Config) *Source { return &Source{config: c} }
+func New(c Config) *Source {
+	if c.BashTimeout <= 0 {
+		c.BashTimeout = DefaultBashTimeout
+	}
+	if c.Shell == "" {
+		c.Shell = findShell()
+	}
+	s := &Source{config: c}
+	s.tools = []tool.Registration{
+		s.registration(readTool), s.registration(listTool), s.registration(globTool), s.registration(grepTool),
+		s.registration(editTool), s.registration(writeTool),
+	}
+	if c.Shell != "" {
+		s.tools = append(s.tools, s.registration(bashTool))
+	}
+	return s
+}
+
+func findShell() string {
+	for _, name := range [...]string{"bash", "sh"} {
+		if path, err := exec.LookPath(name); err == nil {
+			if path, err = filepath.Abs(path); err == nil {
+				return path
+			}
+		}
+	}
+	return ""
+}
 
 var (
 	_ tool.Source         = (*Source)(nil)
@@ -38,11 +81,31 @@ var (
 // SourceID returns tools:builtin.
 func (s *Source) SourceID() string { return tool.SourceBuiltin }
 
-// Tools returns the built-in tools.
-func (s *Source) Tools(context.Context, tool.Planning) ([]tool.Registration, error) { return nil, nil }
+// Tools returns the built-in tools. They are the same in each planning pass.
+func (s *Source) Tools(context.Context, tool.Planning) ([]tool.Registration, error) {
+	return s.tools, nil
+}
 
 // ReleaseThread forgets what the thread has read and written.
-func (s *Source) ReleaseThread(context.Context, string) error { return nil }
+func (s *Source) ReleaseThread(_ context.Context, thread string) error {
+	s.seen.release(thread)
+	return nil
+}
+
+// fence returns the fence of a workspace, as one thread sees it.
+func (s *Source) fence(workspace, thread string) *fence.Fence {
+	f, ok := s.fences.Load(workspace)
+	if !ok {
+		f, _ = s.fences.LoadOrStore(workspace, fence.New(fence.Config{
+			Workspace: workspace, Home: s.config.Home, UserHome: s.config.UserHome, Inside: s.config.SkillDirs,
+		}))
+	}
+	base := f.(*fence.Fence)
+	if s.config.Home == "" || thread == "" || thread == ".." || strings.ContainsAny(thread, `/\`) {
+		return base
+	}
+	return base.With(filepath.Join(s.config.Home, "spill", thread))
+}
 
 type params struct {
 	fx.In
@@ -50,11 +113,12 @@ type params struct {
 	Config Config `optional:"true"`
 }
 
-// Module contributes the built-in tools. It takes an optional Config from the graph.
+// Module contributes the built-in tools. It provides *Source, and takes a Config from the graph when there is one.
 var Module = fx.Options(
 	fx.Provide(func(p params) *Source { return New(p.Config) }),
 	contrib.ProvideSet(func(s *Source) contrib.Set {
-		return contrib.Set{contrib.Item[tool.Source](tool.Sources, s,
-			contrib.Named(tool.SourceBuiltin), contrib.Order(100))}
+		return contrib.Set{
+			contrib.Item[tool.Source](tool.Sources, s, contrib.Named(tool.SourceBuiltin), contrib.Order(100)),
+		}
 	}),
 )

@@ -1,0 +1,5 @@
+//go:build !unix
+
+package fence
+
+const nonBlocking = 0

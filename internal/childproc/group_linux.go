@@ -1,0 +1,79 @@
+package childproc
+
+import (
+	"bytes"
+	"os"
+	"slices"
+	"strconv"
+)
+
+// running reports whether a process of the group is more than a zombie. One that nobody waits for, as under a first process
+// that doesn't, stays in the group for ever.
+func running(leader int) bool {
+	found := false
+	eachProcess(func(pid int) bool {
+		state, pgrp, ok := stat(pid)
+		found = ok && pgrp == leader && state != 'Z' && state != 'X'
+		return !found
+	})
+	return found
+}
+
+// marked lists the processes outside the group that have the marker in their environment.
+func marked(marker string, g *group) []int {
+	var pids []int
+	eachProcess(func(pid int) bool {
+		env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+		if err != nil || !hasVariable(env, marker) {
+			return true
+		}
+		if state, pgrp, ok := stat(pid); ok && pgrp != g.leader && state != 'Z' && state != 'X' {
+			pids = append(pids, pid)
+		}
+		return true
+	})
+	slices.Sort(pids)
+	return pids
+}
+
+func hasVariable(env []byte, marker string) bool {
+	for variable := range bytes.SplitSeq(env, []byte{0}) {
+		if string(variable) == marker {
+			return true
+		}
+	}
+	return false
+}
+
+// eachProcess calls fn with the number of each process until it returns false.
+func eachProcess(fn func(pid int) bool) {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return
+	}
+	defer func() { _ = dir.Close() }()
+	names, err := dir.Readdirnames(-1)
+	if err != nil {
+		return
+	}
+	for _, name := range names {
+		if pid, err := strconv.Atoi(name); err == nil && !fn(pid) {
+			return
+		}
+	}
+}
+
+// stat reads the state and the group of a process.
+func stat(pid int) (state byte, pgrp int, ok bool) {
+	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return 0, 0, false
+	}
+	// The name of the program is in brackets and may hold anything; the fields that follow it don't.
+	fields := bytes.Fields(data[bytes.LastIndexByte(data, ')')+1:])
+	if len(fields) < 3 || len(fields[0]) == 0 {
+		return 0, 0, false
+	}
+	pgrp, err = strconv.Atoi(string(fields[2]))
+	return fields[0][0], pgrp, err == nil
+}

@@ -1,0 +1,2 @@
+// Package shellrisk judges command lines before they run.
+package shellrisk
