@@ -2,109 +2,202 @@ package compaction
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
 
-	"github.com/crystalkernel/crystal/contrib"
 	"github.com/crystalkernel/crystal/kernel/estimate"
 	"github.com/crystalkernel/crystal/kernel/threadlog"
-	"github.com/crystalkernel/crystal/points/compaction"
 	"github.com/crystalkernel/crystal/points/hook"
 	"github.com/crystalkernel/crystal/points/model"
 )
 
-// CompactionFailed is the code of the note that no summary was stored.
-const CompactionFailed = "CompactionFailed"
-
-// Reason says why a compaction runs.
-type Reason string
-
-// The reasons.
-const (
-	Automatic Reason = "automatic" // the limit was reached
-	Overflow  Reason = "overflow"  // the provider said that the context is too long
-	ByHand    Reason = "manual"    // the operator asked
+// Failures of a compaction, as [Outcome.Failure] has them.
+var (
+	errBlank      = errors.New("the summary is blank")
+	errTooLarge   = errors.New("the summary is no smaller than what it replaces")
+	errDoesNotFit = errors.New("not even one turn fits into the window of the summary request")
+	errDeclined   = errors.New("the summariser declined")
+	errNobody     = errors.New("there is no summariser")
+	errNotKept    = errors.New("the summariser keeps items that are not the last of its request")
+	errNothing    = errors.New("the summariser keeps everything")
+	errNoMessage  = errors.New("the summary would leave no message to answer")
 )
-
-// Inputs are all that one compaction works with.
-type Inputs struct {
-	Reason    Reason
-	Hint      string // by hand: what to keep in mind
-	Thread    string
-	Turn      string // blank between turns
-	Workspace string
-	Provider  string
-	Model     string
-
-	Log      *threadlog.Log
-	Settings Settings
-	Load     Load           // of the request as it stands
-	Sends    estimate.Sends // what the model is sent
-
-	// Client asks the model; normal retries are part of it.
-	Client model.Client
-	// Gear, Temperature and TopP of the summary request; its other fields are set here.
-	Template model.Request
-
-	// Summarizers and Policies read the points in the newest view.
-	Summarizers func() []contrib.Entry[compaction.Summarizer]
-	Policies    func() []contrib.Entry[compaction.ToolPolicy]
-
-	// Hooks of the summary request. A nil function changes nothing.
-	Hooks Hooks
-	// Prompt makes system and user text of the summary request; nil stands for the built-in texts.
-	Prompt func(ctx context.Context, p Parts) (system, user string, err error)
-	// Note is told what the operator should know; nil: nobody.
-	Note func(code, message string)
-	// Report is told about a tool policy that failed; nil: nobody.
-	Report contrib.Report
-}
-
-// Hooks run the hook points for a compaction. An error ends the compaction; failures of single hooks are no errors.
-type Hooks struct {
-	// Model runs the model hooks over the items that are to be summarised, with purpose compaction.
-	Model func(ctx context.Context, items []*model.Item) ([]*model.Item, error)
-	// Response shows the model's answer to the observers.
-	Response func(ctx context.Context, r *model.Response) error
-	// Text runs the text hooks of a phase: those that append, then those that replace.
-	Text func(ctx context.Context, p hook.Phase, text string) (string, error)
-}
-
-// Result says what a compaction came to.
-type Result string
-
-// The results.
-const (
-	Applied   Result = "applied"   // something was pruned or summarised
-	Unchanged Result = "unchanged" // there was nothing to do
-	Exhausted Result = "exhausted" // there was something to do and it could not be done
-	Nothing   Result = "nothing"   // by hand: there is nothing earlier to compact
-)
-
-// Outcome is what a compaction came to.
-type Outcome struct {
-	Result     Result
-	Pruned     int  // tokens freed by dropping old tool output
-	Summarised bool // a summary was stored
-	Before     int  // tokens of the request, by estimate
-	After      int
-	Fits       bool   // the request leaves room for an answer; if not, the turn ends as context_overflow
-	Largest    string // when it does not fit: the two largest parts with their estimates, for the message
-	Failure    error  // why no summary was stored; nil when none was wanted
-	Usage      *model.Usage
-}
 
 // Run compacts a thread. An error is returned when ctx is done, or when the log can't be written; every other failure is
-// part of the outcome, and leaves the history as it was.
-func Run(ctx context.Context, in Inputs) (Outcome, error) { panic("stub") }
-
-// Parts are what the prompt of a summary request is made of.
-type Parts struct {
-	Conversation string
-	PriorSummary string // section with the earlier summary; blank without one
-	Task         string // blank when there is an earlier summary
-	Template     string // the wanted headings
-	Todos        string // section with the open todos; blank without any
-	Hint         string // what the operator asks to keep in mind: added at the end by the caller
+// part of the outcome and leaves the history as it was. The caller sees to it that nothing else is appended meanwhile.
+func Run(ctx context.Context, in Inputs) (Outcome, error) {
+	r := &run{in: in, out: Outcome{Before: in.Load.Estimate()}}
+	if err := r.compact(ctx); err != nil {
+		return r.out, err
+	}
+	items := in.Log.Items()
+	load := in.Load
+	load.Items = estimate.Items(items, in.Sends)
+	r.out.After = load.Estimate()
+	r.out.Fits = in.Settings.Fits(r.out.After)
+	if !r.out.Fits {
+		r.out.Largest = Largest(load, items, in.Sends)
+	}
+	r.out.Usage = r.used()
+	return r.out, nil
 }
 
-// Module contributes the built-in summariser and the built-in tool policy.
-var Module = contrib.ProvideSet(func() contrib.Set { panic("stub") })
+// run is one compaction.
+type run struct {
+	in  Inputs
+	out Outcome
+
+	mu    sync.Mutex // a summariser may ask from a goroutine of its own
+	usage *model.Usage
+}
+
+func (r *run) compact(ctx context.Context) error {
+	if r.in.Reason == ByHand && lastUser(r.conversation()) <= 0 {
+		r.out.Result = Nothing
+		return nil
+	}
+	freed, err := r.prune(ctx)
+	if err != nil {
+		return err
+	}
+	r.out.Pruned = freed
+	if r.enough(freed) {
+		r.out.Result = Applied
+		return nil
+	}
+	items := r.conversation()
+	at := split(items, r.tailBudget(), r.in.Sends)
+	if r.in.Turn != "" {
+		at = answerable(items, at)
+	}
+	if at == 0 && r.in.Reason == ByHand {
+		at = lastUser(items)
+	}
+	if at == 0 {
+		r.out.Result = Unchanged
+		if freed > 0 {
+			r.out.Result = Applied
+		}
+		return nil
+	}
+	failure := r.fold(ctx, items, at)
+	switch stored := new(storeError); {
+	case ctx.Err() != nil && failure != nil:
+		return fmt.Errorf("compact thread %s: %w", r.in.Thread, context.Cause(ctx))
+	case errors.As(failure, &stored):
+		return fmt.Errorf("compact thread %s: %w", r.in.Thread, stored.err)
+	case failure == nil:
+		r.out.Result, r.out.Summarised = Applied, true
+		return nil
+	}
+	r.out.Failure, r.out.Result = failure, Exhausted
+	if freed > 0 {
+		r.out.Result = Applied
+	}
+	r.note("No summary was stored, and the history is as before: " + strings.TrimSuffix(failure.Error(), ".") + ".")
+	return nil
+}
+
+func (r *run) note(message string) {
+	if r.in.Note != nil {
+		r.in.Note(CompactionFailed, message)
+	}
+}
+
+// enough reports whether dropping tool outputs was enough. When the provider said that the context is too long, the
+// numbers are wrong: then only something that was freed counts.
+func (r *run) enough(freed int) bool {
+	if r.in.Reason == ByHand || r.in.Reason == Overflow && freed == 0 {
+		return false
+	}
+	limit := r.in.Settings.Limit()
+	return r.in.Load.Estimate()-freed < limit && r.in.Load.Reported-freed < limit
+}
+
+// conversation is the list without the earlier summary.
+func (r *run) conversation() []*model.Item {
+	items := r.in.Log.Items()
+	if len(items) > 0 && items[0] == r.in.Log.Summary() {
+		items = items[1:]
+	}
+	return items
+}
+
+// storeError is a failure of the log: it ends the turn.
+type storeError struct{ err error }
+
+func (e *storeError) Error() string { return e.err.Error() }
+
+// fold replaces the items before at by a summary.
+func (r *run) fold(ctx context.Context, items []*model.Item, at int) error {
+	made, err := r.summary(ctx, items, at)
+	if err != nil {
+		return err
+	}
+	body := strings.TrimSpace(made.text)
+	if body == "" {
+		return errBlank
+	}
+	if body, err = r.in.Hooks.text(ctx, hook.PhaseSummary, body); err != nil {
+		return err
+	}
+	tail := items[made.at:]
+	if r.in.Turn != "" && !hasInput(tail) {
+		return errNoMessage
+	}
+	summary := &model.Item{
+		Kind: model.Message, Role: model.System, Text: storedForm(body, openTodos(r.in.Log.State().Todos)),
+	}
+	fixed := r.in.Load.System + r.in.Load.Tools
+	before := fixed + estimate.Items(r.in.Log.Items(), r.in.Sends)
+	after := fixed + estimate.Item(summary, r.in.Sends) + estimate.Items(tail, r.in.Sends)
+	if after >= r.in.Settings.Limit() && after >= before {
+		return errTooLarge
+	}
+	err = r.in.Log.Append(&threadlog.Compaction{
+		Through: through(items[:made.at]), Summary: summary, Reason: string(r.in.Reason),
+		Before: r.out.Before, After: after, Usage: r.used(),
+	})
+	if err != nil {
+		return &storeError{err}
+	}
+	return nil
+}
+
+// through is the id of the last item that has one: made-up results have none.
+func through(head []*model.Item) string {
+	for i := len(head) - 1; i >= 0; i-- {
+		if head[i].ID != "" {
+			return head[i].ID
+		}
+	}
+	return ""
+}
+
+func (r *run) used() *model.Usage {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.usage == nil {
+		return nil
+	}
+	u := *r.usage
+	return &u
+}
+
+// spend adds the usage of one summary request.
+func (r *run) spend(u *model.Usage) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.usage == nil {
+		r.usage = new(model.Usage)
+	}
+	r.usage.Input += u.Input
+	r.usage.Output += u.Output
+	r.usage.Reasoning += u.Reasoning
+	r.usage.CacheRead += u.CacheRead
+	r.usage.CacheWrite += u.CacheWrite
+	r.usage.Total += u.Total
+	r.usage.Estimated = r.usage.Estimated || u.Estimated
+}

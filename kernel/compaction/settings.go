@@ -16,7 +16,7 @@ func (s Settings) Limit() int {
 	if threshold == 0 {
 		threshold = 0.8
 	}
-	limit := int(math.Floor(float64(s.Window) * threshold))
+	limit := int(math.Floor(float64(s.Window)*threshold + 1e-6)) // 0.29 of 100 is 29
 	reserved := 20000
 	if s.MaxTokens > 0 {
 		reserved = min(reserved, s.MaxTokens)
