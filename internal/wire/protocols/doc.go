@@ -1,0 +1,14 @@
+// Package protocols is all built-in wire protocols in one module: openai, deepseek, responses, anthropic, gemini and
+// ollama. The protocol offline needs no wire and is a module of its own.
+//
+//	app := fx.New(kernel.Module, protocols.Module)
+package protocols
+
+import (
+	"go.uber.org/fx"
+
+	"github.com/crystalkernel/crystal/internal/wire/openai"
+)
+
+// Module contributes the built-in protocols, in no particular order: each token has one factory.
+var Module = fx.Options(openai.Module)

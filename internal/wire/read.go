@@ -1,0 +1,138 @@
+package wire
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/crystalkernel/crystal/internal/wire/framing"
+	"github.com/crystalkernel/crystal/internal/wire/rawjson"
+	"github.com/crystalkernel/crystal/points/model"
+)
+
+// errOrder says that the deltas of an answer contradict each other.
+var errOrder = errors.New("the stream contradicts itself")
+
+// read reads a successful answer into sink. io.EOF says that there was no terminal event.
+func (c *Client) read(sink *Sink, w *watch, h http.Header, body io.Reader) error {
+	kind, body, err := kindOf(h, body, c.lines)
+	if err != nil {
+		return err
+	}
+	d := c.codec.Decoder()
+	var next func() (framing.Event, error)
+	switch kind {
+	case htmlBody:
+		page, _ := io.ReadAll(io.LimitReader(body, 200))
+		return &InvalidError{Reason: "the answer is a web page", Quote: page, Final: true}
+	case wholeBody:
+		next, err = whole(body, c.lines)
+		if err != nil {
+			return err
+		}
+	case linesBody:
+		lines := framing.NewLines(body)
+		next = func() (framing.Event, error) {
+			line, err := lines.Next()
+			for err == nil && len(bytes.TrimSpace(line)) == 0 {
+				line, err = lines.Next()
+			}
+			return framing.Event{Data: line}, err
+		}
+	case eventsBody:
+		next = framing.NewEvents(body).Next
+	case emptyBody:
+		return io.EOF
+	}
+	return pump(sink, d, w, next)
+}
+
+// pump gives events to the decoder until the answer is whole.
+func pump(sink *Sink, d Decoder, w *watch, next func() (framing.Event, error)) error {
+	progress := More
+	for progress != Complete {
+		e, err := next()
+		if err != nil {
+			if progress == Trailing || err == io.EOF {
+				break
+			}
+			return err
+		}
+		now := progress
+		if string(bytes.TrimSpace(e.Data)) == framing.Done {
+			now = d.Done(sink)
+		} else if now, err = d.Event(e.Name, e.Data, sink); err != nil {
+			if errors.Is(err, rawjson.ErrSyntax) {
+				err = &InvalidError{Reason: "an event of the stream is not JSON", Quote: bytes.Clone(cutBytes(e.Data, 200))}
+			}
+			return err
+		}
+		if sink.err != nil {
+			return broke(sink.err)
+		}
+		if now == Trailing && progress == More {
+			w.limitTo(trailing, errTrailing, true)
+		}
+		progress = max(progress, now)
+	}
+	if !d.Close(sink) {
+		return io.EOF
+	}
+	return broke(sink.err)
+}
+
+// broke marks an error of the assembler: it is the stream's, and not that of whoever takes the deltas.
+func broke(err error) error {
+	for _, e := range []error{model.ErrSecondFinish, model.ErrLateDelta, model.ErrUnknownCall, model.ErrNoFinish} {
+		if errors.Is(err, e) {
+			return fmt.Errorf("%w: %w", errOrder, err)
+		}
+	}
+	return err
+}
+
+// whole reads a body that is JSON from its first byte to its last: one object, an array of objects, or, if lines allows
+// it, objects on a line each.
+func whole(body io.Reader, lines bool) (func() (framing.Event, error), error) {
+	text, err := io.ReadAll(io.LimitReader(body, maxCandidate+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(text) > maxCandidate {
+		return nil, &InvalidError{Reason: "the answer is longer than 64 MiB", Final: true}
+	}
+	text = bytes.TrimPrefix(text, []byte("\xEF\xBB\xBF"))
+	var s rawjson.Scanner
+	s.Reset(text)
+	s.Skip()
+	if s.End() != nil {
+		if lines {
+			each := framing.NewLines(bytes.NewReader(text))
+			return func() (framing.Event, error) {
+				line, err := each.Next()
+				return framing.Event{Data: line}, err
+			}, nil
+		}
+		return nil, &InvalidError{Reason: "the answer is not JSON", Quote: cutBytes(text, 200)}
+	}
+	s.Reset(text)
+	if s.Kind() != rawjson.Array {
+		done := false
+		return func() (framing.Event, error) {
+			if done {
+				return framing.Event{}, io.EOF
+			}
+			done = true
+			return framing.Event{Data: text}, nil
+		}, nil
+	}
+	s.Array()
+	return func() (framing.Event, error) {
+		if !s.Next() {
+			return framing.Event{}, io.EOF
+		}
+		return framing.Event{Data: s.Raw()}, nil
+	}, nil
+}
