@@ -1,0 +1,141 @@
+package generations
+
+import (
+	"context"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/crystalkernel/crystal/contrib"
+)
+
+// Ref is a plugin's value as a guard may hold it: reachable through the gate only. The slot that holds the value
+// belongs to the host, and the generation empties it when it stops. A reference that is kept longer keeps nothing of
+// the plugin alive. All methods may be called from any goroutine.
+type Ref[T any] struct {
+	slot atomic.Pointer[slot[T]]
+	entry
+}
+
+type slot[T any] struct {
+	binding
+	value T
+}
+
+// Bind moves value behind ref, which is what contrib handed to the guard. A guard may bind several values to one ref.
+// A ref that is not made by a generation, or whose generation has stopped, gives a reference that is never available.
+func Bind[T any](ref contrib.Ref, value T) *Ref[T] {
+	own, ok := ref.(*reference)
+	if !ok {
+		closed := NewGate()
+		closed.Close()
+		e := entry{gate: closed, log: slog.New(slog.DiscardHandler)}
+		if ref != nil {
+			e.origin, e.point, e.label = ref.Origin(), ref.Point(), ref.Label()
+		}
+		return &Ref[T]{entry: e}
+	}
+	r := &Ref[T]{entry: own.entry}
+	own.home.keep(own, func(b binding) { r.slot.Store(&slot[T]{binding: b, value: value}) }, r)
+	return r
+}
+
+// empty lets go of the value.
+func (r *Ref[T]) empty() { r.slot.Store(nil) }
+
+// gone reports whether the entry was revoked on its own.
+func (r *Ref[T]) gone() bool {
+	s := r.slot.Load()
+	return s == nil || s.handle.ID() != 0 && !s.handle.Live()
+}
+
+// enter gives the slot and the number of calls inside, or nil when a call is refused.
+func (r *Ref[T]) enter() (*slot[T], int64) {
+	s := r.slot.Load()
+	if s == nil || !s.handle.Live() {
+		return nil, 0
+	}
+	n := r.gate.enter()
+	if n == 0 {
+		return nil, 0
+	}
+	return s, n
+}
+
+// Origin returns who added the entry.
+func (r *Ref[T]) Origin() contrib.Origin { return r.origin }
+
+// Point returns the name of the entry's point.
+func (r *Ref[T]) Point() string { return r.point }
+
+// Label returns the entry's label.
+func (r *Ref[T]) Label() string { return r.label }
+
+// Deadline returns the time that one call may take; zero means that the caller's own context alone counts.
+func (r *Ref[T]) Deadline() time.Duration { return r.deadline }
+
+// Live reports whether a call would be admitted now.
+func (r *Ref[T]) Live() bool {
+	s := r.slot.Load()
+	return s != nil && s.handle.Live() && !r.gate.Closed()
+}
+
+// Hold enters the gate and returns the value with its lease, for what outlives one call, such as a stream. The caller
+// releases the lease, and keeps neither the value nor its context, labels and panics to itself: calls to the value
+// still go through Do. ok is false when the entry is unavailable.
+func (r *Ref[T]) Hold() (value T, lease *Lease, ok bool) {
+	s, n := r.enter()
+	if n == 0 {
+		return value, nil, false
+	}
+	return s.value, &Lease{gate: r.gate}, true
+}
+
+// Do is [Call] without a result.
+func (r *Ref[T]) Do(ctx context.Context, fn func(ctx context.Context, v T) error) error {
+	return r.DoWithin(ctx, r.deadline, fn)
+}
+
+// DoWithin is Do with another deadline; zero means none.
+func (r *Ref[T]) DoWithin(ctx context.Context, d time.Duration, fn func(ctx context.Context, v T) error) error {
+	if d <= 0 {
+		return r.DoHere(ctx, fn)
+	}
+	_, err := callApart(ctx, r, d, func(ctx context.Context, v T) (struct{}, error) { return struct{}{}, fn(ctx, v) })
+	return err
+}
+
+// DoHere is [CallHere] without a result.
+func (r *Ref[T]) DoHere(ctx context.Context, fn func(ctx context.Context, v T) error) (err error) {
+	s, n := r.enter()
+	if n == 0 {
+		return contrib.ErrUnavailable
+	}
+	v := s.begin(ctx, n)
+	defer r.end(&v, &err)
+	if err = fn(v.ctx, s.value); err != nil {
+		err = r.settle(ctx, v.ctx, err)
+	}
+	return err
+}
+
+// Refuse logs and returns the failure of an entry that returned something its contract forbids; rule says which rule
+// it broke. The rule is the host's text, never the plugin's.
+func (r *Ref[T]) Refuse(rule string) *contrib.CallError {
+	e := r.fail(contrib.CauseRefused, slog.String("rule", rule))
+	e.Rule = rule
+	return e
+}
+
+// Materialised gives the generation an object that the guard made for the host from what the plugin's value returned,
+// and that the user may or may not close. The function returned is what the user closes it with. The object is closed
+// once: by that, or by the generation when it stops, newest first. Call it while the plugin's code is still inside, in
+// the function given to Do. The error is contrib.ErrUnavailable when the generation has let go already; then the guard
+// closes the object itself.
+func (r *Ref[T]) Materialised(closeIt func() error) (closeOnce func() error, err error) {
+	s := r.slot.Load()
+	if s == nil {
+		return nil, contrib.ErrUnavailable
+	}
+	return s.home.materialise(r.entry, closeIt)
+}
