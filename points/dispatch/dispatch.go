@@ -41,6 +41,14 @@ type Verdict struct {
 // Allowed is the verdict that allows.
 func Allowed() Verdict { return Verdict{Allow: true} }
 
+// Lost is the verdict of a policy or an approver that is gone: the call is denied, because what guarded it can't be asked.
+func Lost(pluginID string) Verdict {
+	return Verdict{
+		Code: tool.CodeUnavailable, Message: tool.TextUnavailable,
+		Params: map[string]any{"reason": tool.ReasonGuardLost, "pluginId": pluginID}, By: "stage",
+	}
+}
+
 // Denied is a verdict that denies with a code of its own.
 func Denied(code, message string) Verdict { return Verdict{Code: code, Message: message} }
 
@@ -91,6 +99,8 @@ const (
 	DefaultApproval   = "approval:default"
 	DefaultRecorder   = "recorder:default"
 	DefaultNormalizer = "normalizer:default"
+	// ToolPolicy and the canonical name of a built-in tool name the rule of that tool.
+	ToolPolicy = "policy:tool:"
 )
 
 // Policies is the point dispatch.policy.
@@ -98,7 +108,11 @@ var Policies = contrib.Define(contrib.Spec[Policy]{
 	Name: "dispatch.policy", Doc: "May deny a tool call; the first denial ends the stage.",
 	Tiers: contrib.TierA | contrib.TierB, Scopes: contrib.WorkspaceAndThread,
 	Evaluation: contrib.PerCall, Failure: contrib.Deny, Deadline: 10 * time.Second,
-	Targets: []contrib.Target{{Name: DefaultPolicy, Order: 100, Guarding: true, Doc: "Workspace fence and fixed refusals."}},
+	Targets: []contrib.Target{
+		{Name: DefaultPolicy, Order: 100, Guarding: true, Doc: "Workspace fence and fixed refusals."},
+		{Name: ToolPolicy + "*", Order: 200, Guarding: true, Doc: "The rule of one built-in tool that has its own, by canonical name."},
+	},
+	Guard: guardPolicy,
 	StandIn: func(h contrib.Hold) Policy {
 		return PolicyFunc(func(context.Context, Call) (Verdict, error) { return guardLost(h), nil })
 	},
@@ -110,6 +124,7 @@ var Approvers = contrib.Define(contrib.Spec[Approver]{
 	Tiers: contrib.TierA | contrib.TierB, Scopes: contrib.WorkspaceAndThread,
 	Evaluation: contrib.PerCall, Failure: contrib.Deny,
 	Targets: []contrib.Target{{Name: DefaultApproval, Order: 100, Guarding: true, Doc: "Modes, grants, reviewer, operator."}},
+	Guard:   guardApprover,
 	StandIn: func(h contrib.Hold) Approver {
 		return ApproverFunc(func(context.Context, Call) (Verdict, error) { return guardLost(h), nil })
 	},
@@ -120,8 +135,8 @@ var Recorders = contrib.Define(contrib.Spec[Recorder]{
 	Name: "dispatch.recorder", Doc: "Is told when a tool starts and how it ended.",
 	Tiers: contrib.TierA | contrib.TierB, Scopes: contrib.WorkspaceAndThread,
 	Evaluation: contrib.PerCall, Failure: contrib.Skip, Deadline: 10 * time.Second,
-	Targets: []contrib.Target{{Name: DefaultRecorder, Order: 100, Guarding: true, Doc: "Call records for clients and traces."}},
-	StandIn: func(contrib.Hold) Recorder { return noRecorder{} },
+	Targets: []contrib.Target{{Name: DefaultRecorder, Order: 100, Doc: "Call records for clients and traces."}},
+	Guard:   guardRecorder,
 })
 
 // Normalizers is the point dispatch.normalizer.
@@ -130,16 +145,12 @@ var Normalizers = contrib.Define(contrib.Spec[Normalizer]{
 	Tiers: contrib.TierA | contrib.TierB, Scopes: contrib.WorkspaceAndThread,
 	Evaluation: contrib.PerCall, Failure: contrib.Fail, Deadline: 60 * time.Second,
 	Targets: []contrib.Target{{Name: DefaultNormalizer, Order: 100, Doc: "Bounds and cleans results."}},
+	Guard:   guardNormalizer,
 })
 
-type noRecorder struct{}
-
-func (noRecorder) Started(context.Context, Call) error                           { return nil }
-func (noRecorder) Ended(context.Context, Call, tool.Result, time.Duration) error { return nil }
-
+// guardLost is the answer of the stand-in of a held target.
 func guardLost(h contrib.Hold) Verdict {
-	return Verdict{
-		Code: "tool_unavailable", Message: "The tool is not available.",
-		Params: map[string]any{"reason": "guardLost", "target": h.Target, "pluginId": h.PluginID}, By: "stage",
-	}
+	v := Lost(h.PluginID)
+	v.Params["target"] = h.Target
+	return v
 }

@@ -3,6 +3,7 @@ package tool
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/crystalkernel/crystal/contrib"
@@ -77,6 +78,12 @@ type Classification struct {
 	Always bool
 }
 
+// Copy returns a copy that shares nothing with c.
+func (c Classification) Copy() Classification {
+	c.Paths = slices.Clone(c.Paths)
+	return c
+}
+
 // Combine returns the worse of both: the highest risk and the highest authority, with the summary of the one that
 // decided.
 func (c Classification) Combine(o Classification) Classification {
@@ -116,4 +123,5 @@ var Classifiers = contrib.Define(contrib.Spec[Classifier]{
 	Name: "tool.classifier", Doc: "Judges risk and authority of a call that no fixed rule covers.",
 	Tiers: contrib.TierA, Scopes: contrib.WorkspaceAndThread,
 	Evaluation: contrib.PerCall, Failure: contrib.Skip, Deadline: 10 * time.Second,
+	Guard: guardClassifier,
 })

@@ -82,9 +82,15 @@ const (
 	TextCancelled       = "The call was cancelled."
 )
 
-// Unserved is a failed result of [CodeUnavailable] with its fixed text.
-func Unserved(reason string) Result {
-	return Result{Failed: true, Error: &Error{
-		Code: CodeUnavailable, Message: TextUnavailable, Params: map[string]any{"reason": reason},
-	}}
+// ValidCode reports whether s may be the code of a result: 1 to 64 printable ASCII characters without space.
+func ValidCode(s string) bool {
+	if s == "" || len(s) > 64 {
+		return false
+	}
+	for i := range len(s) {
+		if s[i] <= ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
 }

@@ -1,7 +1,9 @@
 package tool
 
 import (
+	"bytes"
 	"encoding/json"
+	"strings"
 )
 
 // Definition describes a tool. A source makes it; the host copies it and never changes it afterwards.
@@ -32,6 +34,24 @@ func (d *Definition) Canonical() string {
 		return d.Name
 	}
 	return d.Namespace + "." + d.Name
+}
+
+// Copy returns a copy that shares nothing with d.
+func (d Definition) Copy() Definition {
+	for _, s := range []*string{&d.ID, &d.Namespace, &d.Name, &d.Description, &d.NamespaceDescription, &d.FlatName} {
+		*s = strings.Clone(*s)
+	}
+	d.InputSchema, d.OutputSchema = bytes.Clone(d.InputSchema), bytes.Clone(d.OutputSchema)
+	d.Annotations, d.Presentation = bytes.Clone(d.Annotations), bytes.Clone(d.Presentation)
+	if d.Hints != nil {
+		h := *d.Hints
+		d.Hints = &h
+	}
+	if d.Deferred != nil {
+		own := Deferred{SearchText: strings.Clone(d.Deferred.SearchText), Namespace: strings.Clone(d.Deferred.Namespace)}
+		d.Deferred = &own
+	}
+	return d
 }
 
 // Key is the identity of a tool: owner and tool id. The host sets it.

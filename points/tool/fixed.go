@@ -1,11 +1,6 @@
 package tool
 
-import (
-	"context"
-	"errors"
-	"fmt"
-	"strings"
-)
+import "context"
 
 // SourceMeta is what the registry keeps of a source (EntryInfo.Meta).
 type SourceMeta struct {
@@ -36,16 +31,4 @@ func (s *fixedSource) SourceID() string           { return s.id }
 func (s *fixedSource) FixedTools() []Registration { return s.registrations }
 func (s *fixedSource) Tools(context.Context, Planning) ([]Registration, error) {
 	return s.registrations, nil
-}
-
-func describeSource(s Source) (any, error) {
-	id := s.SourceID()
-	if strings.TrimSpace(id) == "" || len(id) > 128 {
-		return nil, fmt.Errorf("the source id %.140q must have 1 to 128 bytes and not be blank", id)
-	}
-	if strings.ContainsFunc(id, func(r rune) bool { return r < ' ' || r == 0x7f }) {
-		return nil, errors.New("the source id holds control characters")
-	}
-	_, fixed := s.(FixedSource)
-	return SourceMeta{ID: id, Fixed: fixed}, nil
 }

@@ -34,4 +34,5 @@ var Restrictions = contrib.Define(contrib.Spec[Restriction]{
 	Name: "tool.restriction", Doc: "Masks tools or edits what a model sees of them.",
 	Tiers: contrib.TierA, Scopes: contrib.WorkspaceAndThread,
 	Evaluation: contrib.Materialised, Failure: contrib.Skip, Deadline: 10 * time.Second,
+	Guard: guardRestriction,
 })

@@ -1,6 +1,11 @@
 package tool
 
-import "encoding/json"
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"slices"
+)
 
 // Result is what a call came to. Expected failures are results, not errors.
 type Result struct {
@@ -12,6 +17,45 @@ type Result struct {
 	Executed   bool            // set by the host: false for refusals before the tool ran
 	Coercions  []Coercion      // set by the host
 	Spill      string          // set by the host: path of the full text when it was cut
+}
+
+// Copy returns a copy that shares nothing with r. Parameters are copied as the JSON values that they are; a value of
+// another kind stays as it is.
+func (r Result) Copy() Result {
+	r.Content = slices.Clone(r.Content)
+	for i := range r.Content {
+		r.Content[i].Data = bytes.Clone(r.Content[i].Data)
+	}
+	r.Structured, r.Meta = bytes.Clone(r.Structured), bytes.Clone(r.Meta)
+	r.Coercions = slices.Clone(r.Coercions)
+	if r.Error != nil {
+		e := *r.Error
+		e.Params = copyParams(e.Params)
+		r.Error = &e
+	}
+	return r
+}
+
+func copyParams(params map[string]any) map[string]any {
+	params = maps.Clone(params)
+	for k, v := range params {
+		params[k] = copyJSON(v)
+	}
+	return params
+}
+
+func copyJSON(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		return copyParams(v)
+	case []any:
+		v = slices.Clone(v)
+		for i := range v {
+			v[i] = copyJSON(v[i])
+		}
+		return v
+	}
+	return v
 }
 
 // Block is text, or an image.

@@ -1,0 +1,183 @@
+package dispatcher
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"runtime/debug"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/crystalkernel/crystal/contrib"
+	"github.com/crystalkernel/crystal/generations"
+	"github.com/crystalkernel/crystal/points/tool"
+)
+
+// grace is how long a runtime may take to return a result of its own after a cancellation.
+const grace = 2 * time.Second
+
+// errOverdue is the cause of the context of an invocation whose time has passed.
+var errOverdue = errors.New("dispatcher: the time of the call has passed")
+
+// invocation is one running tool. The goroutine that runs it may outlive it: then everything that the tool was given
+// refuses further use.
+type invocation struct {
+	p        *Prepared
+	ctx      context.Context // of the tool; its subcalls run under it
+	ended    atomic.Bool
+	subcalls atomic.Int64
+	done     chan answer // room for one, so that a late answer blocks nobody
+}
+
+// answer is what the runtime came to.
+type answer struct {
+	result   tool.Result
+	err      error
+	panicked bool
+}
+
+// invoke runs the tool and waits for it as long as it may take.
+func (p *Prepared) invoke(ctx context.Context) tool.Result {
+	own, stop := context.WithCancelCause(ctx)
+	i := &invocation{p: p, ctx: own, done: make(chan answer, 1)}
+	// Both ends are told at once: the tool that it has to stop, its helpers that they may not go on.
+	defer stop(context.Canceled)
+	defer i.ended.Store(true)
+	go i.run()
+
+	var overdue <-chan time.Time
+	limit := p.tool.Binding.Timeout
+	if limit > 0 {
+		timer := time.NewTimer(limit)
+		defer timer.Stop()
+		overdue = timer.C
+	}
+	select {
+	case a := <-i.done:
+		return p.ending(ctx, a)
+	case <-overdue:
+		stop(errOverdue)
+		return p.timeout()
+	case <-ctx.Done():
+		timer := time.NewTimer(grace)
+		defer timer.Stop()
+		select {
+		case a := <-i.done:
+			return p.ending(ctx, a)
+		case <-timer.C:
+			p.d.logger.Warn("a cancelled tool was left behind", "tool", p.tool.Canonical, "call", p.request.ID)
+			return cancelled()
+		}
+	}
+}
+
+// run is the goroutine of the tool.
+func (i *invocation) run() {
+	var a answer
+	defer func() {
+		if r := recover(); r != nil {
+			a = answer{err: i.p.d.panicked(r), panicked: true}
+		}
+		i.done <- a
+	}()
+	a.result, a.err = i.p.tool.Binding.Runtime.Invoke(i.ctx, i.input())
+}
+
+func stack() string { return string(debug.Stack()) }
+
+// input is what the tool is given: copies, and functions that end with the call.
+func (i *invocation) input() tool.Invocation {
+	p, t := i.p, i.p.turn
+	in := tool.Invocation{
+		Thread: t.Thread, Turn: t.Turn, CallID: p.request.ID, ParentID: p.request.ParentID, Tool: p.tool.Definition.Key,
+		Arguments: bytes.Clone(p.stage.Arguments), Workspace: t.Workspace, Mode: t.Mode, Approval: p.stage.Approval,
+		Images: t.Images, Approved: p.call.Classification, Call: i.call, Progress: i.progress,
+	}
+	if t.DataDirs != nil {
+		in.Data = t.DataDirs(in.Tool)
+	}
+	return in
+}
+
+func (i *invocation) progress(text string) {
+	if f := i.p.turn.Progress; f != nil && !i.ended.Load() {
+		f(i.p.request.ID, text)
+	}
+}
+
+// call dispatches another tool for the running one.
+func (i *invocation) call(ctx context.Context, name string, arguments json.RawMessage) (tool.Result, error) {
+	if i.ended.Load() {
+		return tool.Result{}, tool.ErrEnded
+	}
+	own, cancel := context.WithCancel(i.ctx)
+	defer cancel()
+	defer context.AfterFunc(ctx, cancel)()
+	p, t := i.p, i.p.turn
+	r := Request{
+		ID: p.request.ID + "/" + strconv.FormatInt(i.subcalls.Add(1), 10), ParentID: p.request.ID,
+		Name: name, Arguments: string(arguments), Audience: p.request.Audience, Depth: p.request.Depth + 1,
+	}
+	var o Outcome
+	if t.TakeBudget != nil && r.Depth <= maxDepth && !t.TakeBudget() {
+		form := Form{r.Name, r.Arguments}
+		spent := &Prepared{d: p.d, turn: t, request: r, call: Call{ID: r.ID, ParentID: r.ParentID, Requested: form, Effective: form}}
+		o = spent.outcome(failed(tool.CodeUnavailable, "The tool calls of this turn are used up.",
+			map[string]any{"reason": tool.ReasonNotAvailable}))
+	} else {
+		o = p.d.Dispatch(own, t, r)
+	}
+	if i.ended.Load() {
+		return tool.Result{}, tool.ErrEnded
+	}
+	if t.Result != nil {
+		t.Result(o)
+	}
+	return o.Result.Copy(), nil
+}
+
+// ending judges what the runtime came to.
+func (p *Prepared) ending(ctx context.Context, a answer) tool.Result {
+	if a.err == nil {
+		return p.own(a.result)
+	}
+	var unservedErr *tool.UnservedError
+	switch {
+	case ctx.Err() != nil:
+		return cancelled()
+	case errors.As(a.err, &unservedErr):
+		return unserved(unservedErr.Reason)
+	case errors.Is(a.err, contrib.ErrRevoked), errors.Is(a.err, generations.ErrStopping):
+		return unserved(tool.ReasonRevoked)
+	case errors.Is(a.err, context.DeadlineExceeded):
+		return p.timeout()
+	}
+	if !a.panicked {
+		p.d.logger.Error("a tool failed", "tool", p.tool.Canonical, "call", p.request.ID, "error", a.err)
+	}
+	return failed(tool.CodeExecutionFailed, tool.TextExecutionFailed, nil)
+}
+
+func (p *Prepared) timeout() tool.Result {
+	limit := p.tool.Binding.Timeout.String()
+	return failed(tool.CodeTimeout, "The tool did not finish in time.", map[string]any{"timeout": limit})
+}
+
+// own takes over what a runtime returned: only what the host says about a result is the host's.
+func (p *Prepared) own(r tool.Result) tool.Result {
+	if !r.Failed && r.Content == nil && r.Structured == nil && r.Error == nil && r.Meta == nil {
+		return invalidResult("missing")
+	}
+	if p.tool.Definition.Key.Kind == tool.OwnerModule {
+		r = r.Copy()
+	}
+	r.Spill, r.Coercions = "", nil
+	if r.Error != nil {
+		e := *r.Error
+		e.FromTool = true
+		r.Error = &e
+	}
+	return r
+}
