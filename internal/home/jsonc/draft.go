@@ -71,18 +71,18 @@ func (d *Draft) Remove(keys ...string) error {
 	return nil
 }
 
-// Append adds a text to the end of the array at the path of keys, which is made when it is missing. A value there that
-// is no array is an error, so that nothing is lost.
-func (d *Draft) Append(text string, keys ...string) error {
+// Append adds a value, which is encoded as JSON, to the end of the array at the path of keys, which is made when it is
+// missing. A value there that is no array is an error, so that nothing is lost.
+func (d *Draft) Append(element any, keys ...string) error {
 	v := d.root.Find(pointer(keys))
 	if v == nil {
-		return d.Set([]string{text}, keys...)
+		return d.Set([]any{element}, keys...)
 	}
 	arr, ok := v.Value.(*hujson.Array)
 	if !ok {
 		return fmt.Errorf("the value of %q is not an array", keys[len(keys)-1])
 	}
-	value, err := json.Marshal(text)
+	value, err := json.Marshal(element)
 	if err != nil {
 		return err
 	}

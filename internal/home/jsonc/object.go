@@ -2,6 +2,7 @@ package jsonc
 
 import (
 	"encoding/json"
+	"strconv"
 
 	"github.com/tailscale/hujson"
 )
@@ -53,6 +54,21 @@ func (o *Object) Object(key string) (inner *Object, ok bool) {
 		return nil, false
 	}
 	return newObject(value, o.Path(key)), true
+}
+
+// Objects returns the objects among the elements of the array that is the value of key.
+func (o *Object) Objects(key string) []*Object {
+	arr, _ := o.values[key].Value.(*hujson.Array)
+	if arr == nil {
+		return nil
+	}
+	var out []*Object
+	for i, e := range arr.Elements {
+		if inner, ok := e.Value.(*hujson.Object); ok {
+			out = append(out, newObject(inner, o.Path(key)+"["+strconv.Itoa(i)+"]"))
+		}
+	}
+	return out
 }
 
 // Text returns the string that is the value of key; ok is false when there is none.
