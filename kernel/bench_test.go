@@ -1,0 +1,157 @@
+package kernel_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"strconv"
+	"testing"
+
+	"go.uber.org/fx"
+
+	"github.com/crystalkernel/crystal/contrib"
+	"github.com/crystalkernel/crystal/kernel"
+	"github.com/crystalkernel/crystal/kernel/threadlog"
+	"github.com/crystalkernel/crystal/points/model"
+	"github.com/crystalkernel/crystal/points/tool"
+)
+
+// scripted is the cheapest model that there can be: it asks for calls, rounds times, then answers.
+type scripted struct {
+	rounds, parallel int
+	round            int
+	calls            []*model.Item
+}
+
+func (s *scripted) Round(_ context.Context, _ *model.Request, emit func(model.Delta) error) (*model.Response, error) {
+	if s.round < s.rounds {
+		s.round++
+		items := make([]*model.Item, s.parallel)
+		for i := range items {
+			id := strconv.Itoa(i)
+			arguments := `{"text":"` + strconv.Itoa(s.round) + `"}`
+			items[i] = &model.Item{Kind: model.ToolCall, CallID: id, Name: "echo", Arguments: arguments}
+		}
+		return &model.Response{Items: items, Finish: model.FinishToolCalls}, nil
+	}
+	s.round = 0
+	if err := emit(model.Delta{Kind: model.TextDelta, Text: "done"}); err != nil {
+		return nil, err
+	}
+	return &model.Response{
+		Items:  []*model.Item{{Kind: model.Message, Role: model.Assistant, Text: "done"}},
+		Finish: model.FinishStop,
+	}, nil
+}
+
+type scriptedFactory struct{ client model.Client }
+
+func (f scriptedFactory) CanCreate(p string) bool { return p == "bench" }
+func (f scriptedFactory) Create(context.Context, model.ClientRequest) (model.Client, error) {
+	return f.client, nil
+}
+
+func (f scriptedFactory) CreateMultimodal(context.Context, model.ClientRequest) (model.Client, error) {
+	return nil, nil
+}
+
+func echoTools(n int) []tool.Registration {
+	out := make([]tool.Registration, n)
+	for i := range out {
+		name := "echo"
+		if i > 0 {
+			name = fmt.Sprintf("echo%d", i)
+		}
+		out[i] = tool.Registration{
+			Definition: tool.Definition{
+				ID: name, Name: name, Description: "Returns its text.", Catalogs: tool.CatalogBoth, Hints: &tool.Hints{ReadOnly: true},
+				InputSchema: json.RawMessage(`{"type":"object","properties":{"text":{"type":"string"}},"required":["text"],"additionalProperties":false}`),
+			},
+			Binding: tool.Binding{Runtime: tool.RuntimeFunc(func(_ context.Context, i tool.Invocation) (tool.Result, error) {
+				return tool.Text(string(i.Arguments)), nil
+			})},
+		}
+	}
+	return out
+}
+
+func startBench(b *testing.B, client model.Client, tools int, opts ...fx.Option) *kernel.Thread {
+	b.Helper()
+	var k *kernel.Kernel
+	app := fx.New(
+		fx.NopLogger, kernel.Module,
+		fx.Replace(kernel.Config{Logger: slog.New(slog.NewTextHandler(io.Discard, nil)), NoCompaction: false}),
+		fx.Decorate(func(kernel.Models) kernel.Models {
+			return kernel.ModelsFunc(func(context.Context, string) (model.ClientRequest, error) {
+				return model.ClientRequest{Protocol: "bench", Provider: "bench", Model: "m", ContextWindow: 1 << 40}, nil
+			})
+		}),
+		contrib.Supply[model.ClientFactory](model.Protocols, scriptedFactory{client}),
+		contrib.Supply[tool.Source](tool.Sources, tool.Fixed("bench", echoTools(tools)...)),
+		fx.Options(opts...),
+		fx.Populate(&k),
+	)
+	if err := app.Start(b.Context()); err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		if err := app.Stop(context.Background()); err != nil {
+			b.Fatal(err)
+		}
+	})
+	th, err := k.Create(b.Context(), kernel.Options{Workspace: b.TempDir(), Approval: kernel.ApprovalFull})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return th
+}
+
+// BenchmarkTurn runs one turn: the scripted model asks for calls of a tool that echoes, then answers. Policy, approval,
+// recording and the log are in place, and somebody reads the events.
+func BenchmarkTurn(b *testing.B) {
+	disk := func(b *testing.B) fx.Option {
+		return fx.Decorate(func(threadlog.Store) threadlog.Store { return threadlog.Disk(b.TempDir()) })
+	}
+	for _, c := range []struct {
+		name                             string
+		rounds, parallel, tools, history int
+		disk                             bool
+	}{
+		{"memory", 1, 1, 1, 0, false},
+		{"disk", 1, 1, 1, 0, true},
+		{"memory/calls=50", 50, 1, 1, 0, false},
+		{"memory/parallel=8", 1, 8, 1, 0, false},
+		{"memory/tools=100", 1, 1, 100, 0, false},
+		{"memory/tools=1000", 1, 1, 1000, 0, false},
+		{"memory/history=1000", 1, 1, 1, 1000, false},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			var opts []fx.Option
+			if c.disk {
+				opts = append(opts, disk(b))
+			}
+			client := &scripted{rounds: c.rounds, parallel: c.parallel}
+			th := startBench(b, client, c.tools, opts...)
+			history := &scripted{}
+			client.rounds, history.rounds = 0, c.rounds
+			for i := 0; i < c.history/2; i++ {
+				if _, err := th.Run(b.Context(), kernel.Input{Text: "earlier"}, nil); err != nil {
+					b.Fatal(err)
+				}
+			}
+			client.rounds = c.rounds
+			events := 0
+			count := func(kernel.Event) { events++ }
+			b.ReportAllocs()
+			for b.Loop() {
+				r, err := th.Run(b.Context(), kernel.Input{Text: "go"}, count)
+				if err != nil || r.Stop != kernel.Completed || r.ToolCalls != c.rounds*c.parallel {
+					b.Fatalf("%+v %v", r, err)
+				}
+			}
+			b.ReportMetric(float64(events)/float64(b.N), "events/op")
+		})
+	}
+}

@@ -1,0 +1,137 @@
+package composer
+
+import (
+	"context"
+	"strings"
+
+	"github.com/crystalkernel/crystal/contrib"
+	"github.com/crystalkernel/crystal/points/hook"
+	"github.com/crystalkernel/crystal/points/prompt"
+	"github.com/crystalkernel/crystal/points/rawhook"
+)
+
+// Separator stands between two sections.
+const Separator = "\n\n---\n\n"
+
+// Inputs are what a prompt is composed from.
+type Inputs struct {
+	Context prompt.Context
+	Binding prompt.Binding
+	Hook    hook.PromptInfo
+	// Host resolves the placeholders that the host owns; nil leaves them blank.
+	Host func(name string) string
+	// Report receives entries that failed and were skipped.
+	Report contrib.Report
+}
+
+// Part is one section of a composed prompt.
+type Part struct {
+	Entry contrib.EntryInfo
+	Name  string
+	Text  string
+}
+
+// Parts returns the sections that have content, in order. A failing section is reported and left out.
+func Parts(ctx context.Context, v *contrib.View, in Inputs) ([]Part, error) {
+	entries := prompt.Sections.Entries(v, contrib.ThreadID(in.Context.Thread))
+	parts := make([]Part, 0, len(entries))
+	i := 0
+	err := contrib.FanOut(ctx, entries, func(ctx context.Context, s prompt.Section) error {
+		e := &entries[i]
+		i++
+		text, err := s.Content(ctx, in.Context)
+		if err != nil {
+			return err
+		}
+		if strings.TrimSpace(text) != "" {
+			parts = append(parts, Part{Entry: e.EntryInfo, Name: s.Name(), Text: text})
+		}
+		return nil
+	}, in.Report)
+	return parts, err
+}
+
+// Compose returns the whole system prompt. The error is that of ctx: everything else that fails is reported and left out.
+func Compose(ctx context.Context, v *contrib.View, in Inputs) (string, error) {
+	parts, err := Parts(ctx, v, in)
+	if err != nil {
+		return "", err
+	}
+	return Finish(ctx, v, in, Join(parts))
+}
+
+// Join puts the sections together.
+func Join(parts []Part) string {
+	size := 0
+	for i := range parts {
+		size += len(parts[i].Text) + len(Separator)
+	}
+	var b strings.Builder
+	b.Grow(size)
+	for i := range parts {
+		if i > 0 {
+			b.WriteString(Separator)
+		}
+		b.WriteString(strings.TrimSpace(parts[i].Text))
+	}
+	return b.String()
+}
+
+// Finish takes an assembled prompt through the assembler, the placeholders and the hooks.
+func Finish(ctx context.Context, v *contrib.View, in Inputs, text string) (string, error) {
+	thread := contrib.ThreadID(in.Context.Thread)
+	if all := prompt.Assemblers.Entries(v, thread); len(all) > 0 {
+		last := all[len(all)-1:]
+		out, err := contrib.Fold(ctx, last, text, func(ctx context.Context, a prompt.Assembler, text string) (string, error) {
+			out, err := a.Assemble(ctx, text, in.Context)
+			if err != nil || out == nil {
+				return text, err
+			}
+			return *out, nil
+		}, in.Report, contrib.Forwards)
+		if err != nil {
+			return "", err
+		}
+		text = out
+	}
+	text, err := Bind(ctx, v, in, text)
+	if err != nil {
+		return "", err
+	}
+	return Hooks(ctx, v, in, text)
+}
+
+// Hooks runs the prompt hooks over a composed text: hook.prompt appends, rawhook.rewrite_prompt replaces.
+func Hooks(ctx context.Context, v *contrib.View, in Inputs, text string) (string, error) {
+	thread := contrib.ThreadID(in.Context.Thread)
+	if hooks := hook.Prompts.Entries(v, thread); len(hooks) > 0 {
+		out, err := contrib.Fold(ctx, hooks, text, func(ctx context.Context, h hook.Prompt, text string) (string, error) {
+			add, err := h.Prompt(ctx, in.Hook, text)
+			return Append(text, add), err
+		}, in.Report, contrib.Forwards)
+		if err != nil {
+			return "", err
+		}
+		text = out
+	}
+	raws := rawhook.RewritePrompts.Entries(v, thread)
+	if len(raws) == 0 {
+		return text, nil
+	}
+	return contrib.Fold(ctx, raws, text, func(ctx context.Context, h rawhook.RewritePrompt, text string) (string, error) {
+		out, err := h.RewritePrompt(ctx, in.Hook, text)
+		if err != nil || out == nil {
+			return text, err
+		}
+		return *out, nil
+	}, in.Report, contrib.Forwards)
+}
+
+// Append adds what an appending hook returned: trimmed, after a blank line; blank adds nothing.
+func Append(text, add string) string {
+	add = strings.TrimSpace(add)
+	if add == "" {
+		return text
+	}
+	return text + "\n\n" + add
+}

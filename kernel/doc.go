@@ -1,0 +1,32 @@
+// Package kernel runs agents: threads, their turns, and the stream of events that a turn makes.
+//
+// [Module] puts a [Kernel] into an fx app. A [Thread] is an open conversation, and [Thread.Start] describes a turn, which
+// runs while its events are read:
+//
+//	var k *kernel.Kernel
+//	app := fx.New(kernel.Module, stock.Host, fx.Populate(&k))
+//	...
+//	thread, err := k.Create(ctx, kernel.Options{Workspace: dir})
+//	turn := thread.Start(ctx, kernel.Input{Text: "list"})
+//	for e := range turn.Events() {
+//		if e, ok := e.(kernel.TextDelta); ok {
+//			fmt.Print(e.Text)
+//		}
+//	}
+//	result, err := turn.Wait()
+//
+// # What a turn does
+//
+// The user message goes through its hooks and is stored. The turn pins a view: the tools are planned and frozen, the
+// pipeline of middlewares is folded, and the prompt is composed. Then rounds follow: the thread is compacted when that is
+// due, the request goes through the model hooks and to the model, the answer is stored, and its calls go through the
+// stages of dispatch, one after another or, where they only look, at the same time. Each step is stored before the next
+// one starts, so that a thread can be taken up again after a crash. A turn ends with one of the stop reasons; a plugin
+// that fails, stops or is replaced in the middle of it costs a note or a refused call, never the turn.
+//
+// The parts have packages of their own below this one: threadlog stores, toolset plans, dispatcher dispatches, approval
+// decides, composer composes the prompt, modelhook runs the hooks of requests, compaction makes room, retry tries again,
+// pump delivers signals and traces. Package kerneltest starts a kernel for tests, with a scripted model.
+//
+// The kernel reads contribution points and knows neither plugins nor files of configuration nor a terminal.
+package kernel

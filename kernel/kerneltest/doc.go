@@ -1,0 +1,18 @@
+// Package kerneltest starts a kernel for tests: everything is real but the model, which follows a script, and the thread
+// log, which lives in memory.
+//
+//	func TestReview(t *testing.T) {
+//		k := kerneltest.Start(t,
+//			kerneltest.Script(
+//				kerneltest.Step{Calls: []kerneltest.Call{{Name: "review__summary", Arguments: `{"text":"x"}`}}},
+//				kerneltest.Step{Text: "done"},
+//			),
+//			kerneltest.Plugins(reviewcore.Plugin),
+//		)
+//		turn := k.Run("go")
+//		require.Equal(t, kernel.Completed, turn.Result.Stop)
+//	}
+//
+// Further fx options exchange modules, as in a host: fx.Replace and fx.Decorate reach what the kernel's constructors ask
+// for, and contrib.Supply adds contributions.
+package kerneltest

@@ -1,0 +1,122 @@
+package kerneltest
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"testing"
+
+	"go.uber.org/fx"
+	"go.uber.org/fx/fxtest"
+
+	"github.com/crystalkernel/crystal/contrib"
+	"github.com/crystalkernel/crystal/kernel"
+	"github.com/crystalkernel/crystal/plugins"
+	"github.com/crystalkernel/crystal/points/tool"
+)
+
+// Kernel is a kernel under test.
+type Kernel struct {
+	*kernel.Kernel
+	Model   *Model           // nil without a Script
+	Plugins *plugins.Runtime // nil without Plugins
+
+	t      testing.TB
+	thread *kernel.Thread
+}
+
+// Plugins runs plugins, each in a generation of its own behind its gate, as a host does.
+func Plugins(list ...plugins.Plugin) fx.Option { return plugins.Module(list...) }
+
+// Tools adds tools of the host: they are trusted and reached without a gate.
+func Tools(registrations ...tool.Registration) fx.Option {
+	return contrib.Supply[tool.Source](tool.Sources, tool.Fixed("kerneltest", registrations...))
+}
+
+// Start starts a kernel, and stops it when the test ends. Plugins are active when it returns. A kernel that cannot be
+// built fails the test.
+func Start(t testing.TB, opts ...fx.Option) *Kernel {
+	t.Helper()
+	k := &Kernel{t: t}
+	var parts struct {
+		fx.In
+		Kernel  *kernel.Kernel
+		Model   *Model           `optional:"true"`
+		Plugins *plugins.Runtime `optional:"true"`
+	}
+	quiet := slog.New(slog.NewTextHandler(io.Discard, nil))
+	app := fxtest.New(t,
+		fx.NopLogger,
+		kernel.Module,
+		fx.Supply(quiet),
+		fx.Decorate(func(c kernel.Config) kernel.Config {
+			if c.Logger == nil {
+				c.Logger = quiet
+			}
+			return c
+		}),
+		fx.Options(opts...),
+		fx.Populate(&parts),
+	)
+	app.RequireStart()
+	t.Cleanup(app.RequireStop)
+	k.Kernel, k.Model, k.Plugins = parts.Kernel, parts.Model, parts.Plugins
+	return k
+}
+
+// Thread returns the thread that Run uses: it is made at the first call, in a fresh workspace, with approval mode full.
+func (k *Kernel) Thread() *kernel.Thread {
+	k.t.Helper()
+	if k.thread == nil {
+		th, err := k.Create(k.t.Context(), kernel.Options{Workspace: k.t.TempDir(), Approval: kernel.ApprovalFull})
+		if err != nil {
+			k.t.Fatalf("kerneltest: create a thread: %v", err)
+		}
+		k.thread = th
+	}
+	return k.thread
+}
+
+// Run runs one turn on the thread of [Kernel.Thread] and returns all that it did.
+func (k *Kernel) Run(text string) Turn {
+	k.t.Helper()
+	return k.RunInput(k.t.Context(), kernel.Input{Text: text})
+}
+
+// RunInput is Run with a context and a whole input.
+func (k *Kernel) RunInput(ctx context.Context, in kernel.Input) Turn {
+	k.t.Helper()
+	turn := k.Thread().Start(ctx, in)
+	var out Turn
+	for e := range turn.Events() {
+		out.Events = append(out.Events, e)
+	}
+	var err error
+	if out.Result, err = turn.Wait(); err != nil {
+		k.t.Fatalf("kerneltest: run a turn: %v", err)
+	}
+	return out
+}
+
+// Turn is a turn that has ended.
+type Turn struct {
+	Events []kernel.Event
+	Result kernel.Result
+}
+
+// Calls returns how each call ended, in order.
+func (t Turn) Calls() []kernel.CallEnded { return All[kernel.CallEnded](t) }
+
+// Notes returns what the operator was told.
+func (t Turn) Notes() []kernel.Noted { return All[kernel.Noted](t) }
+
+// All returns the events of one type, in order.
+func All[E kernel.Event](t Turn) []E {
+	var out []E
+	for _, e := range t.Events {
+		if e, ok := e.(E); ok {
+			out = append(out, e)
+		}
+	}
+	return out
+}

@@ -1,0 +1,163 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/crystalkernel/crystal/contrib"
+	"github.com/crystalkernel/crystal/kernel/estimate"
+	"github.com/crystalkernel/crystal/kernel/toolset"
+	"github.com/crystalkernel/crystal/points/model"
+	"github.com/crystalkernel/crystal/points/tool"
+)
+
+// plan is what a thread keeps from turn to turn: it is made again when something that it was made from has changed. The
+// turn that runs owns it.
+type plan struct {
+	view *contrib.View // the view that the parts below were made from
+
+	request   model.ClientRequest
+	base      model.Client // client of request
+	protocols uint64       // revision of model.protocol that base was made at
+
+	pipeline    model.Client // base behind the middlewares
+	middlewares uint64       // revision that pipeline was made at
+	wrapped     model.Client // the base that pipeline wraps
+
+	tools        *toolset.Snapshot
+	inputs       planInputs
+	names        []string // names of the tools that the model sees, in its order
+	tokens       int      // estimate of the tool definitions
+	fixed        bool     // every source always answers the same
+	sources      uint64
+	restrictions uint64
+
+	prompt       string // the last composed prompt, so that an equal one shares its memory
+	promptTokens int    // its estimate
+	modelName    string // provider/model
+}
+
+// planInputs is what a planning pass depends on beside the points.
+type planInputs struct {
+	mode, provider, model string
+	images                bool
+}
+
+// prepare brings the plan up to date for a turn that pins v.
+func (p *plan) prepare(ctx context.Context, t *turn) error {
+	request, err := t.kernel.models.Resolve(ctx, t.ref)
+	if err != nil {
+		return fmt.Errorf("kernel: choose a model: %w", err)
+	}
+	if err := p.prepareClient(ctx, t, request); err != nil {
+		return err
+	}
+	p.preparePipeline(ctx, t)
+	if err := p.prepareTools(ctx, t); err != nil {
+		return err
+	}
+	p.view = t.view
+	return nil
+}
+
+func (p *plan) prepareClient(ctx context.Context, t *turn, r model.ClientRequest) error {
+	revision := model.Protocols.Revision(t.view)
+	if p.base != nil && p.protocols == revision && sameClient(&p.request, &r) {
+		return nil
+	}
+	client, err := t.kernel.client(ctx, r)
+	if err != nil {
+		return err
+	}
+	p.base, p.request, p.protocols, p.modelName = client, r, revision, r.Provider+"/"+r.Model
+	return nil
+}
+
+// sameClient reports whether one client serves both.
+func sameClient(a, b *model.ClientRequest) bool {
+	x, y := *a, *b
+	same := maps.Equal(x.Headers, y.Headers) && equal(x.Temperature, y.Temperature) && equal(x.TopP, y.TopP)
+	return same && x.Protocol == y.Protocol && x.Provider == y.Provider && x.Model == y.Model && x.BaseURL == y.BaseURL &&
+		x.Key == y.Key && x.Organization == y.Organization && x.Project == y.Project && x.MaxTokens == y.MaxTokens &&
+		x.MaxTokensField == y.MaxTokensField && x.ContextWindow == y.ContextWindow && x.ReplayReasoning == y.ReplayReasoning &&
+		x.StreamUsage == y.StreamUsage && x.AdaptiveThinking == y.AdaptiveThinking && x.ImageInput == y.ImageInput &&
+		x.AudioInput == y.AudioInput && x.VideoInput == y.VideoInput && x.KeyRequired == y.KeyRequired &&
+		x.RequestTimeout == y.RequestTimeout && x.IdleTimeout == y.IdleTimeout && x.Scenario == y.Scenario
+}
+
+func equal(a, b *float64) bool { return a == b || a != nil && b != nil && *a == *b }
+
+// preparePipeline folds the middlewares around the client, from the last to the first, so that the lowest order is
+// outermost. One that fails is left out.
+func (p *plan) preparePipeline(ctx context.Context, t *turn) {
+	revision := model.Middlewares.Revision(t.view)
+	if p.pipeline != nil && p.middlewares == revision && p.wrapped == p.base {
+		return
+	}
+	entries := model.Middlewares.Entries(t.view, contrib.ThreadID(t.thread.id))
+	info := model.PipelineInfo{Kind: model.Agent, Thread: t.thread.id, Provider: p.request.Provider, Model: p.request.Model}
+	client, _ := contrib.Fold(ctx, entries, p.base, func(ctx context.Context, m model.Middleware, next model.Client) (model.Client, error) {
+		c, err := m.Wrap(ctx, next, info)
+		if err == nil && c == nil {
+			err = errNoClient
+		}
+		return c, err
+	}, t.report, contrib.Backwards)
+	p.pipeline, p.wrapped, p.middlewares = client, p.base, revision
+}
+
+var errNoClient = errors.New("kernel: the middleware returned no client")
+
+// prepareTools runs a planning pass, unless every source is known to answer what it answered before.
+func (p *plan) prepareTools(ctx context.Context, t *turn) error {
+	inputs := planInputs{mode: t.mode, provider: p.request.Provider, model: p.request.Model, images: p.request.ImageInput}
+	sources, restrictions := tool.Sources.Revision(t.view), tool.Restrictions.Revision(t.view)
+	if p.tools != nil && p.fixed && p.inputs == inputs && p.sources == sources && p.restrictions == restrictions {
+		return nil
+	}
+	catalog := tool.CatalogWork
+	if t.mode == ModePlan {
+		catalog = tool.CatalogPlan
+	}
+	id := contrib.ThreadID(t.thread.id)
+	entries := tool.Sources.Entries(t.view, id)
+	snapshot, diagnostics, err := toolset.Plan(ctx, toolset.Inputs{
+		Sources:      entries,
+		Restrictions: tool.Restrictions.Entries(t.view, id),
+		Planning: tool.Planning{
+			Thread: t.thread.id, Turn: t.id, ThreadKind: string(model.Agent), Workspace: t.thread.workspace, Catalog: catalog,
+			Provider: p.request.Provider, Model: p.request.Model, Images: p.request.ImageInput, Revision: sources,
+		},
+		Report:   t.report,
+		Reserved: t.kernel.config.ReservedTools,
+	})
+	if err != nil {
+		return fmt.Errorf("kernel: plan the tools of the turn: %w", err)
+	}
+	for _, d := range diagnostics {
+		d.Time = time.Now()
+		t.diagnose(d)
+	}
+	p.tools, p.inputs, p.sources, p.restrictions = snapshot, inputs, sources, restrictions
+	p.fixed = fixed(entries)
+	p.tokens = estimate.Tools(snapshot.Models())
+	p.names = make([]string, 0, len(snapshot.Models()))
+	for _, m := range snapshot.Models() {
+		p.names = append(p.names, m.Name)
+	}
+	return nil
+}
+
+// fixed reports whether every source always answers the same.
+func fixed(entries []contrib.Entry[tool.Source]) bool {
+	for i := range entries {
+		m, ok := entries[i].Meta.(tool.SourceMeta)
+		if !ok || !m.Fixed {
+			return false
+		}
+	}
+	return true
+}

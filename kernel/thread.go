@@ -1,0 +1,184 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"sync/atomic"
+
+	"github.com/crystalkernel/crystal/contrib"
+	"github.com/crystalkernel/crystal/kernel/estimate"
+	"github.com/crystalkernel/crystal/kernel/threadlog"
+	"github.com/crystalkernel/crystal/points/hook"
+	"github.com/crystalkernel/crystal/points/thread"
+)
+
+// The modes of a turn.
+const (
+	ModeWork = "work"
+	ModePlan = "plan"
+)
+
+// Thread is an open conversation. One turn runs at a time; a turn that is started while another one runs waits for it.
+// Methods may be called from several goroutines.
+type Thread struct {
+	kernel    *Kernel
+	log       *threadlog.Log
+	id        string
+	workspace string
+	approval  atomic.Pointer[string]
+	busy      chan struct{} // holds a token while a turn runs
+
+	mu     sync.Mutex
+	mode   string
+	model  string
+	closed bool
+	notes  []Noted // for the next turn
+
+	// Below: owned by the running turn.
+	turns   int
+	plan    plan
+	meter   estimate.Meter
+	counter estimate.Counter
+}
+
+func newThread(k *Kernel, log *threadlog.Log, o Options) *Thread {
+	t := &Thread{
+		kernel: k, log: log, id: log.ID(), workspace: o.Workspace, mode: o.Mode, model: o.Model,
+		busy: make(chan struct{}, 1), turns: log.State().Turns,
+	}
+	mode := o.Approval
+	if mode == "" {
+		mode = ApprovalDefault
+	}
+	t.approval.Store(&mode)
+	return t
+}
+
+// ID returns the thread's id.
+func (t *Thread) ID() string { return t.id }
+
+// Workspace returns the directory that the thread works in.
+func (t *Thread) Workspace() string { return t.workspace }
+
+// Log returns the thread's log, for readers.
+func (t *Thread) Log() *threadlog.Log { return t.log }
+
+// Approval returns the approval mode.
+func (t *Thread) Approval() string { return *t.approval.Load() }
+
+// The approval modes.
+const (
+	ApprovalDefault = "default" // reading passes, everything else asks
+	ApprovalEdit    = "edit"    // file edits in the workspace pass too
+	ApprovalReview  = "review"  // edits pass, the rest goes to the reviewer
+	ApprovalAudit   = "audit"   // everything that is not reading goes to the reviewer
+	ApprovalFull    = "full"    // everything in the workspace passes
+)
+
+// SetApproval changes the approval mode, from the next call on. It fails with ErrApproval for an unknown mode.
+func (t *Thread) SetApproval(mode string) error {
+	if err := checkApproval(mode); err != nil {
+		return err
+	}
+	if mode == "" {
+		mode = ApprovalDefault
+	}
+	t.approval.Store(&mode)
+	return nil
+}
+
+func checkApproval(mode string) error {
+	switch mode {
+	case "", ApprovalDefault, ApprovalEdit, ApprovalReview, ApprovalAudit, ApprovalFull:
+		return nil
+	}
+	return fmt.Errorf("%w %q: it is default, edit, review, audit or full", ErrApproval, mode)
+}
+
+// SetModel chooses another model, from the next turn on.
+func (t *Thread) SetModel(ref string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.model = ref
+}
+
+func (t *Thread) info() thread.Info {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return thread.Info{ID: t.id, Workspace: t.workspace, Mode: t.mode}
+}
+
+func (t *Thread) scope(turn string) hook.Scope {
+	return hook.Scope{Thread: t.id, Turn: turn, Workspace: t.workspace}
+}
+
+// begin tells the observers that the thread is there.
+func (t *Thread) begin(ctx context.Context, resumed bool) error {
+	v, info := t.kernel.registry.View(), t.info()
+	err := contrib.FanOut(ctx, thread.Observers.Entries(v, contrib.ThreadID(t.id)), func(ctx context.Context, o thread.Observer) error {
+		if resumed {
+			return o.Resumed(ctx, info)
+		}
+		return o.Started(ctx, info)
+	}, t.kernel.report)
+	if err == nil {
+		// Entries that an observer added for this thread are there already.
+		v = t.kernel.registry.View()
+		s := hook.Session{Scope: t.scope(""), Approval: t.Approval()}
+		err = contrib.FanOut(ctx, hook.Sessions.Entries(v, contrib.ThreadID(t.id)), func(ctx context.Context, o hook.SessionObserver) error {
+			return o.SessionStarted(ctx, s)
+		}, t.kernel.report)
+	}
+	if err != nil {
+		return errors.Join(err, t.Close(context.WithoutCancel(ctx)))
+	}
+	return nil
+}
+
+// Close ends the thread's session in this process: it waits for the running turn, runs the session hooks and closes the
+// log. Idempotent. ctx bounds the wait for the turn alone.
+func (t *Thread) Close(ctx context.Context) error {
+	select {
+	case t.busy <- struct{}{}:
+		defer func() { <-t.busy }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	t.mu.Lock()
+	if t.closed {
+		t.mu.Unlock()
+		return nil
+	}
+	t.closed = true
+	t.mu.Unlock()
+	s := hook.Session{Scope: t.scope(""), Approval: t.Approval()}
+	entries := hook.Sessions.Entries(t.kernel.registry.View(), contrib.ThreadID(t.id))
+	err := contrib.FanOut(context.WithoutCancel(ctx), entries, func(ctx context.Context, o hook.SessionObserver) error {
+		return o.SessionEnded(ctx, s)
+	}, t.kernel.report)
+	if t.kernel.approval != nil {
+		t.kernel.approval.EndSession(t.id)
+	}
+	t.kernel.mu.Lock()
+	delete(t.kernel.threads, t.id)
+	t.kernel.mu.Unlock()
+	return errors.Join(err, t.log.Close())
+}
+
+// nextTurn gives the next turn its id.
+func (t *Thread) nextTurn() string {
+	t.turns++
+	return "t" + strconv.Itoa(t.turns)
+}
+
+// ensure that a note reaches the operator with the next turn.
+func (t *Thread) takeNotes() []Noted {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	notes := t.notes
+	t.notes = nil
+	return notes
+}
