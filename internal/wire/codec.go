@@ -55,3 +55,7 @@ type Decoder interface {
 	// was no terminal event.
 	Close(out *Sink) (whole bool)
 }
+
+// Unsigned is the state of reasoning that came without a signature. It marks the reasoning as the protocol's own: it is
+// left out of later requests, where that of another model would be sent as text.
+const Unsigned = "unsigned"

@@ -122,9 +122,9 @@ func (w *writer) assistant(items []*model.Item) {
 	for _, i := range items {
 		switch i.Kind {
 		case model.Message:
-			text = join(text, transcript.Plain(i.Text))
+			text = transcript.Join(text, transcript.Plain(i.Text))
 		case model.Reasoning:
-			reasoning = join(reasoning, transcript.Reasoning(i))
+			reasoning = transcript.Join(reasoning, transcript.Reasoning(i))
 		case model.ToolCall:
 			calls++
 		}
@@ -169,35 +169,14 @@ func (w *writer) replay(reasoning string) (string, bool) {
 	return "", false
 }
 
-func join(text, more string) string {
-	switch {
-	case strings.TrimSpace(more) == "":
-		return text
-	case text == "":
-		return more
-	}
-	return text + "\n" + more
-}
-
 func (w *writer) call(i *model.Item) {
 	w.b = append(w.b, `{"id":"`...)
 	w.b = append(w.b, transcript.CallID(i.CallID)...)
 	w.b = append(w.b, `","type":"function","function":{"name":"`...)
 	w.b = append(w.b, transcript.CallName(i.Name)...)
 	w.b = append(w.b, `","arguments":`...)
-	w.b = appendArguments(w.b, i.Arguments)
+	w.b = transcript.AppendQuotedArguments(w.b, i.Arguments)
 	w.b = append(w.b, "}},"...)
-}
-
-// appendArguments writes the arguments as text: their object, quoted.
-func appendArguments(dst []byte, arguments string) []byte {
-	start := len(dst)
-	dst = transcript.AppendArguments(dst, arguments)
-	if string(dst[start:]) == arguments {
-		return rawjson.AppendString(dst[:start], arguments)
-	}
-	text := string(dst[start:])
-	return rawjson.AppendString(dst[:start], text)
 }
 
 // results writes the results of a batch. The role tool carries text alone, so their images follow in a message of the

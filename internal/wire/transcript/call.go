@@ -77,3 +77,14 @@ func AppendArguments(dst []byte, arguments string) []byte {
 	dst = rawjson.AppendString(dst, arguments)
 	return append(dst, '}')
 }
+
+// AppendQuotedArguments appends the arguments of a call as a JSON string that holds their object.
+func AppendQuotedArguments(dst []byte, arguments string) []byte {
+	start := len(dst)
+	dst = AppendArguments(dst, arguments)
+	if string(dst[start:]) == arguments {
+		return rawjson.AppendString(dst[:start], arguments)
+	}
+	text := string(dst[start:])
+	return rawjson.AppendString(dst[:start], text)
+}

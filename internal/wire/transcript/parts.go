@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -75,4 +76,9 @@ func appendText(dst []Part, text string) []Part {
 		return dst
 	}
 	return append(dst, Part{Text: text})
+}
+
+// HasImage reports whether one of the parts is an image.
+func HasImage(parts []Part) bool {
+	return slices.ContainsFunc(parts, func(p Part) bool { return p.Image != nil })
 }

@@ -34,3 +34,14 @@ func Own(i *model.Item, protocol, provider string) *model.State {
 	}
 	return nil
 }
+
+// Join joins two texts by LF; a blank one is left out.
+func Join(text, more string) string {
+	switch {
+	case strings.TrimSpace(more) == "":
+		return text
+	case text == "":
+		return more
+	}
+	return text + "\n" + more
+}

@@ -1,0 +1,32 @@
+package ollama_test
+
+import (
+	"context"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/crystalkernel/crystal/internal/wire/ollama"
+	"github.com/crystalkernel/crystal/internal/wire/wiretest"
+	"github.com/crystalkernel/crystal/points/model"
+)
+
+func client(t testing.TB, transport http.RoundTripper, change ...func(*model.ClientRequest)) model.Client {
+	t.Helper()
+	r := model.ClientRequest{
+		Protocol: ollama.Protocol, Provider: "example", Model: "example-small", BaseURL: "https://models.example/v1",
+		Key: "sk-very-secret",
+	}
+	for _, f := range change {
+		f(&r)
+	}
+	c, err := ollama.NewFactory(transport).Create(context.Background(), r)
+	require.NoError(t, err)
+	return c
+}
+
+// The streams of FIELD-G, FIELD-M and FIELD-P that are of ollama.
+func TestRecordedStreams(t *testing.T) {
+	wiretest.Run(t, ollama.Protocol, func(rt http.RoundTripper) model.Client { return client(t, rt) })
+}
