@@ -54,6 +54,8 @@ const (
 	PluginActivationFailed Code = "PluginActivationFailed"
 	// PluginActivationTimeout: the activation was not done in time.
 	PluginActivationTimeout Code = "PluginActivationTimeout"
+	// PluginDataDirectoryFailed: a data directory could not be made; the plugin starts all the same.
+	PluginDataDirectoryFailed Code = "PluginDataDirectoryFailed"
 	// PluginCleanupFailed: there were errors during a teardown.
 	PluginCleanupFailed Code = "PluginCleanupFailed"
 	// PluginDrainTimeout: a teardown outlasted the cleanup timeout.
@@ -137,6 +139,7 @@ var codeDocs = []CodeDoc{
 	{PluginServiceExportMissing, []CodeKind{KindBlocker}, "an import cannot be served", []string{"providerId", "contract", "reasonCode"}},
 	{PluginActivationFailed, []CodeKind{KindFault}, "construction, start or background work failed", []string{"phase", "generationId", "reason"}},
 	{PluginActivationTimeout, []CodeKind{KindFault}, "the activation was not done in time", []string{"phase", "generationId"}},
+	{PluginDataDirectoryFailed, []CodeKind{KindDiagnostic}, "a data directory could not be made; the plugin starts all the same", []string{"scope"}},
 	{PluginCleanupFailed, []CodeKind{KindDiagnostic}, "there were errors during a teardown", []string{"phase", "generationId", "count"}},
 	{PluginDrainTimeout, []CodeKind{KindDiagnostic}, "a teardown outlasted the cleanup timeout", []string{"phase", "generationId"}},
 	{PluginReclaimFailed, []CodeKind{KindDiagnostic}, "a clean-up after reclaim was given up", []string{"generationId", "attempts"}},

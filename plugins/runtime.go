@@ -2,53 +2,182 @@ package plugins
 
 import (
 	"context"
-
-	"go.uber.org/fx"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync"
+	"sync/atomic"
 
 	"github.com/crystalkernel/crystal/contrib"
+	"github.com/crystalkernel/crystal/deps"
+	"github.com/crystalkernel/crystal/generations"
 )
 
-// Runtime runs plugins: it activates them in load order, switches them, restarts them and stops them. All methods may be
-// called from any goroutine. Operations run one after another; reading a snapshot waits for nobody.
-type Runtime struct{}
+// Runtime runs plugins: it activates them in load order, switches them, restarts them and stops them. Make it with [New]
+// or [Module]. All methods may be called from any goroutine. Operations run one after another; reading a snapshot waits
+// for nobody.
+type Runtime struct {
+	registry *contrib.Registry
+	options  Options
+	limits   Timeouts
+	compiled []Plugin
+	catalog  *liveCatalog
+	gates    generations.Table
+	watch    *generations.Watch
+	serial   generationIDs
 
-// New makes a runtime for the plugins that are compiled into the host. Nothing runs before [Runtime.Start]. Two plugins
-// with one id are an error that matches [ErrDuplicateID].
-func New(registry *contrib.Registry, o Options, list ...Plugin) (*Runtime, error) { panic("stub") }
+	// lock is the mutation lock: a channel, so that waiting for it can be given up.
+	lock     chan struct{}
+	nodes    map[string]*node
+	graph    *deps.Graph
+	switches map[string]bool // of this process; they outlive a node
+	inputs   Inputs
+	op       *operation // the operation that is running
 
-// Module is the runtime as a part of a host's fx app. It takes *contrib.Registry, and if they are there *slog.Logger and
-// [Options], from the graph, provides *Runtime, activates the plugins when the app starts and shuts them down when it stops.
-func Module(list ...Plugin) fx.Option { panic("stub") }
+	mu       sync.Mutex // guards what snapshots show; never held while code of others runs
+	statuses map[string]Status
+	snapshot atomic.Pointer[Snapshot]
+	news     herald
 
-// AsModule installs the plugin straight into a host's fx app as a trusted module: origin module:<id>, direct values, no
-// guard and no gate.
-func (p Plugin) AsModule() fx.Option { panic("stub") }
-
-// Start reads the inputs and activates all enabled plugins in load order. A plugin that fails stops no other.
-func (r *Runtime) Start(ctx context.Context) error { panic("stub") }
-
-// SetEnabled switches a plugin on or off.
-func (r *Runtime) SetEnabled(ctx context.Context, id string, on bool, scope Scope) (Result, error) {
-	panic("stub")
+	begun     sync.Once
+	closing   atomic.Bool
+	shut      sync.Once
+	closed    chan struct{}
+	closeErr  error
+	attendant attendant
 }
 
-// Quiesce stops the plugins and their dependants until Reconcile.
-func (r *Runtime) Quiesce(ctx context.Context, ids ...string) (Result, error) { panic("stub") }
+// New makes a runtime for the plugins that are compiled into the host. Nothing of a plugin runs before [Runtime.Start].
+// The error matches [ErrDuplicateID], [ErrShared] or [ErrOptions].
+func New(registry *contrib.Registry, o Options, list ...Plugin) (*Runtime, error) {
+	if registry == nil {
+		return nil, fmt.Errorf("%w: no registry", ErrOptions)
+	}
+	limits, err := o.Timeouts.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	if err := checkShared(o.Shared, o.Private); err != nil {
+		return nil, err
+	}
+	seen := make(map[string]bool, len(list))
+	for _, p := range list {
+		if seen[p.ID] {
+			return nil, fmt.Errorf("%w: %q is listed twice; each plugin is listed once", ErrDuplicateID, p.ID)
+		}
+		seen[p.ID] = true
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
+	}
+	r := &Runtime{
+		registry: registry, options: o, limits: limits, compiled: list, catalog: &liveCatalog{},
+		lock: make(chan struct{}, 1), nodes: map[string]*node{}, graph: deps.NewGraph(nil),
+		switches: map[string]bool{}, statuses: map[string]Status{}, closed: make(chan struct{}),
+	}
+	for id, on := range o.Switches {
+		r.switches[id] = on
+	}
+	r.snapshot.Store(&Snapshot{})
+	r.attendant.wake = make(chan struct{}, 1)
+	r.news.init(registry)
+	r.watch, err = generations.NewWatch(generations.WatchConfig{
+		PollFirst: limits.PollFirst, PollHighest: max(limits.PollFirst, limits.PollHighest),
+		RestartAfter: limits.RestartAt, Stacks: limits.LeakStacks, StackBytes: limits.LeakStackBytes,
+		OnChange: func(string) { r.post(reclaimed{}) }, Logger: o.Logger,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrOptions, err)
+	}
+	return r, nil
+}
 
-// Reconcile reads the inputs again and brings the plugins back up.
-func (r *Runtime) Reconcile(ctx context.Context, ids ...string) (Result, error) { panic("stub") }
+// Start reads the inputs and activates all enabled plugins in load order. A plugin that is blocked or faulted stops no
+// other one and is no error. A second call does nothing.
+func (r *Runtime) Start(ctx context.Context) (err error) {
+	r.begun.Do(func() {
+		r.attendant.tasks.Go(r.attend)
+		r.attendant.tasks.Go(r.announce)
+		err = r.start(ctx)
+	})
+	return err
+}
 
-// Snapshot returns the newest snapshot.
-func (r *Runtime) Snapshot() *Snapshot { panic("stub") }
+func (r *Runtime) start(ctx context.Context) error {
+	done, err := r.begin(ctx)
+	if err != nil {
+		return fmt.Errorf("plugins: start: %w", err)
+	}
+	defer done()
+	inputs, err := r.read(ctx)
+	if err != nil {
+		return err
+	}
+	r.inputs = inputs
+	placed := inputs.placements()
+	for _, p := range r.compiled {
+		r.place(p.ID, placed)
+	}
+	for id := range placed {
+		r.place(id, placed)
+	}
+	for id := range r.switches {
+		if r.nodes[id] == nil {
+			return fmt.Errorf("plugins: start: switch of %q: %w", id, ErrUnknownPlugin)
+		}
+	}
+	r.rebuild()
+	r.replan(r.graph.Order())
+	return nil
+}
 
-// Subscribe calls fn for each new snapshot, in order.
-func (r *Runtime) Subscribe(name string, fn func(Event)) (cancel func()) { panic("stub") }
+// begin takes the mutation lock. A caller that gives up while it waits gets the error of its context.
+func (r *Runtime) begin(ctx context.Context) (done func(), err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	select {
+	case r.lock <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	r.op = &operation{}
+	return func() {
+		r.op = nil
+		<-r.lock
+		r.news.deliver()
+	}, nil
+}
 
-// Attach publishes the host's catalogs to [Environment].
-func (r *Runtime) Attach(c Catalog) { panic("stub") }
+// operation collects what one operation did.
+type operation struct{ diagnostics []Diagnostic }
 
 // Environment returns the live picture that generations get.
-func (r *Runtime) Environment() Environment { panic("stub") }
+func (r *Runtime) Environment() Environment { return Environment{r.catalog} }
 
-// Shutdown stops all plugins, dependants first, and waits for their teardown.
-func (r *Runtime) Shutdown(ctx context.Context) error { panic("stub") }
+// Attach publishes the host's catalogs to [Environment]. The catalog must not be changed afterwards.
+func (r *Runtime) Attach(c Catalog) { r.catalog.current.Store(&c) }
+
+// Gate returns the gate of a published generation: for hosts that hold a pair of ids across calls.
+func (r *Runtime) Gate(id, generation string) (*generations.Gate, bool) {
+	return r.gates.Gate(id, generation)
+}
+
+func (r *Runtime) read(ctx context.Context) (Inputs, error) {
+	if r.options.Inputs == nil {
+		return Inputs{}, nil
+	}
+	in, err := r.options.Inputs(ctx)
+	if err != nil {
+		return in, fmt.Errorf("plugins: read what the host's files say: %w", err)
+	}
+	return in, nil
+}
+
+// node returns a known plugin.
+func (r *Runtime) node(id string) (*node, error) {
+	if n := r.nodes[id]; n != nil {
+		return n, nil
+	}
+	return nil, fmt.Errorf("%w: %q", ErrUnknownPlugin, id)
+}
