@@ -26,6 +26,7 @@ type Log struct {
 	begun   bool
 	mend    *mend // what the first append repairs; nil: nothing
 	failed  error // why the log is closed for writing
+	one     [1]Record
 
 	reading sync.RWMutex // guards transcript; taken after writing
 	transcript
@@ -164,8 +165,8 @@ func (l *Log) keep(r Record, now time.Time) {
 // store writes a record and lets the transcript know.
 func (l *Log) store(r Record, now time.Time) error {
 	l.number(r, now)
-	one := [1]Record{r}
-	if err := l.sink.write(one[:], r.durable()); err != nil {
+	l.one[0] = r
+	if err := l.sink.write(l.one[:], r.durable()); err != nil {
 		return err
 	}
 	l.take(r)

@@ -24,7 +24,7 @@ func firstTitle(text string) string {
 }
 
 func oneLine(text string, limit int) string {
-	text = strings.Join(strings.Fields(clean(text)), " ")
+	text = strings.Join(strings.Fields(clean(strings.ToValidUTF8(text, "\uFFFD"))), " ")
 	n := 0
 	for i := range text {
 		if n == limit {
@@ -75,6 +75,8 @@ func escapeEnd(text []rune, i int) int {
 				break
 			}
 		}
+	case ' ', '!', '"', '#', '$', '%', '&', '\'', '(', ')', '*', '+', ',', '-', '.', '/': // one more character
+		return min(body, len(text)-1)
 	case ']', 0x9d, 'P', 0x90, '_', '^', 'X': // text up to a terminator
 		for j := body; j < len(text); j++ {
 			if text[j] == 0x07 || text[j] == 0x9c {
