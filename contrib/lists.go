@@ -9,8 +9,8 @@ const eagerLists = 1024
 
 // lists is what one point resolves to in one view, in its own type.
 type lists[T any] struct {
-	values  []T       // the workspace list
-	threads *table[T] // nil when no thread has anything of its own
+	values  []T      // the workspace list
+	threads table[T] // of those that have anything of their own
 	entries atomic.Pointer[[]Entry[T]]
 	state   *pointState
 }
@@ -37,19 +37,14 @@ func makeLists[T any](before any, old, now *pointState) any {
 	if eager && l.entries.Load() == nil {
 		l.entries.Store(entriesOf[T](now.resolved))
 	}
-	if len(now.threads) == 0 {
-		return l
-	}
 	l.threads = newTable[T](now.threads)
 	for i := range l.threads.slots {
 		s := &l.threads.slots[i]
 		if s.state == nil {
 			continue
 		}
-		if t := was.threads.find(s.id); unchanged && t != nil && identical(t.state.resolved, s.state.resolved) &&
-			identical(t.state.drops, s.state.drops) {
-			s.values.Store(t.values.Load())
-			s.entries.Store(t.entries.Load())
+		if unchanged {
+			s.take(was.threads.find(s.id))
 		}
 		if eager && s.values.Load() == nil {
 			list := s.state.list(now)
@@ -61,8 +56,32 @@ func makeLists[T any](before any, old, now *pointState) any {
 	return l
 }
 
-// in returns the list of a thread.
+// take copies the lists that a thread had, if it sees the same now.
+func (s *slot[T]) take(was *slot[T]) {
+	if was != nil && identical(was.state.resolved, s.state.resolved) && identical(was.state.drops, s.state.drops) {
+		s.values.Store(was.values.Load())
+		s.entries.Store(was.entries.Load())
+	}
+}
+
+// in returns the list of a thread. It looks itself into the slot that an id of usual length has when no other is in its
+// way; a call for each step would take longer than the steps.
 func (l *lists[T]) in(thread ThreadID) []T {
+	if n := len(thread); n >= 8 && !l.threads.full {
+		b := thread[n-8:]
+		x := uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
+			uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56 // last8, which is not inlined
+		if s := l.threads.at(mix(x)); equal(s.id, thread) {
+			if values := s.values.Load(); values != nil {
+				return *values
+			}
+		}
+	}
+	return l.search(thread)
+}
+
+// search is in for every other case: the list may have to be computed.
+func (l *lists[T]) search(thread ThreadID) []T {
 	s := l.threads.find(thread)
 	if s == nil {
 		return l.values
@@ -81,7 +100,7 @@ func (l *lists[T]) in(thread ThreadID) []T {
 func (l *lists[T]) entriesIn(thread ThreadID) []Entry[T] {
 	kept := &l.entries
 	var state *threadState
-	if thread != "" && l.threads != nil {
+	if thread != "" {
 		if s := l.threads.find(thread); s != nil {
 			kept, state = &s.entries, s.state
 		}

@@ -138,7 +138,7 @@ func (p *Point[T]) In(v *View, thread ThreadID) []T {
 	if l == nil {
 		return nil
 	}
-	if l.threads == nil || thread == "" {
+	if thread == "" || len(l.threads.slots) == 0 {
 		return l.values
 	}
 	return l.in(thread)

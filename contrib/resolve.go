@@ -52,8 +52,16 @@ func (s *pointState) resolve(old *pointState) []loss {
 			r.losses = append(r.losses, loss{e, w, ""})
 		}
 	}
+	before := old.threads
 	for i, t := range s.threads {
-		s.threads[i] = r.thread(t, old.thread(t.id))
+		for len(before) > 0 && before[0] != t && before[0].id < t.id {
+			before = before[1:]
+		}
+		if len(before) > 0 && (before[0] == t || before[0].id == t.id) {
+			s.threads[i] = r.thread(t, before[0])
+		} else {
+			s.threads[i] = r.thread(t, nil)
+		}
 	}
 	return r.losses
 }

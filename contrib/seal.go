@@ -123,12 +123,12 @@ func changeOf(old, now *pointState) Change {
 	for len(was) > 0 || len(is) > 0 {
 		before, after, id := none, none, ThreadID("")
 		switch {
+		case len(was) > 0 && len(is) > 0 && (was[0] == is[0] || was[0].id == is[0].id):
+			before, after, id, was, is = was[0], is[0], is[0].id, was[1:], is[1:]
 		case len(is) == 0 || len(was) > 0 && was[0].id < is[0].id:
 			before, id, was = was[0], was[0].id, was[1:]
-		case len(was) == 0 || is[0].id < was[0].id:
-			after, id, is = is[0], is[0].id, is[1:]
 		default:
-			before, after, id, was, is = was[0], is[0], is[0].id, was[1:], is[1:]
+			after, id, is = is[0], is[0].id, is[1:]
 		}
 		if differs(before, after, added, removed) {
 			c.Threads = append(c.Threads, id)
@@ -155,6 +155,9 @@ func diff(old, now []*entry) (added, removed []*entry) {
 // differs reports whether the list of a thread is another one, when added and removed are what changed in the workspace
 // list.
 func differs(before, after *threadState, added, removed []*entry) bool {
+	if before == after && len(added)+len(removed) == 0 {
+		return false
+	}
 	if !slices.Equal(before.resolved, after.resolved) ||
 		len(added) > len(after.drops) || len(removed) > len(before.drops) {
 		return true

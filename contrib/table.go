@@ -4,17 +4,18 @@ import (
 	"hash/maphash"
 	"math/bits"
 	"sync/atomic"
+	"unsafe"
 )
 
-// longestProbe is how many slots the cheap hash may make a search look at. Ids that are worse are hashed in full.
-const longestProbe = 6
+// maxProbes is how many slots with other ids the cheap hash may make a search look at, on the average. Ids that are
+// worse are hashed in full.
+const maxProbes = 1
 
 // table finds what a thread sees. It is an open-addressing table, at most half full, made for reads that take a few
-// instructions: Go's own map costs several times as much.
+// instructions: Go's own map costs several times as much. The zero table has no thread.
 type table[T any] struct {
 	slots []slot[T] // a power of two of them
-	shift uint
-	full  bool // hash the whole id, because the cheap hash does not tell these ids apart
+	full  bool      // hash the whole id, because the cheap hash does not tell these ids apart
 	seed  maphash.Seed
 }
 
@@ -26,11 +27,13 @@ type slot[T any] struct {
 	state   *threadState
 }
 
-func newTable[T any](threads []*threadState) *table[T] {
-	t := &table[T]{}
+func newTable[T any](threads []*threadState) table[T] {
+	var t table[T]
+	if len(threads) == 0 {
+		return t
+	}
 	for size := 1 << bits.Len(uint(2*len(threads)-1)); ; t.full = true {
 		t.slots = make([]slot[T], size)
-		t.shift = uint(64 - bits.TrailingZeros(uint(size)))
 		if t.full {
 			t.seed = maphash.MakeSeed()
 		}
@@ -40,28 +43,32 @@ func newTable[T any](threads []*threadState) *table[T] {
 	}
 }
 
-// fill puts the threads into empty slots. It gives up when the cheap hash makes a search too long.
+// fill puts the threads into empty slots. It gives up when the cheap hash makes searches too long.
 func (t *table[T]) fill(threads []*threadState) bool {
+	probes := 0
 	for _, state := range threads {
-		i, probe := t.start(state.id), 0
-		for ; t.slots[i].id != ""; probe++ {
-			i = (i + 1) & (len(t.slots) - 1)
+		i := t.hash(state.id)
+		for ; t.at(i).id != ""; probes++ {
+			i++
 		}
-		if probe > longestProbe && !t.full {
+		if probes > maxProbes*len(threads) && !t.full {
 			return false
 		}
-		t.slots[i].id, t.slots[i].state = state.id, state
+		t.at(i).id, t.at(i).state = state.id, state
 	}
 	return true
 }
 
+// at is the slot for a hash; the slots form a ring.
+func (t *table[T]) at(hash uint64) *slot[T] { return &t.slots[hash&uint64(len(t.slots)-1)] }
+
 // find returns the slot of a thread, or nil.
 func (t *table[T]) find(id ThreadID) *slot[T] {
-	if t == nil {
+	if len(t.slots) == 0 {
 		return nil
 	}
-	for i := t.start(id); ; i++ {
-		s := &t.slots[i&(len(t.slots)-1)]
+	for i := t.hash(id); ; i++ {
+		s := t.at(i)
 		if s.id == id {
 			return s
 		}
@@ -71,30 +78,32 @@ func (t *table[T]) find(id ThreadID) *slot[T] {
 	}
 }
 
-// start is the first slot to look at for id.
-func (t *table[T]) start(id ThreadID) int {
-	if t.full {
-		return int(maphash.String(t.seed, string(id)) >> t.shift)
+func (t *table[T]) hash(id ThreadID) uint64 {
+	switch {
+	case t.full:
+		return maphash.String(t.seed, string(id))
+	case len(id) >= 8:
+		return mix(last8(id))
+	default:
+		var x uint64
+		for i := range len(id) {
+			x = x<<8 | uint64(id[i])
+		}
+		return mix(x)
 	}
-	return int(ends(id) * 0x9e3779b97f4a7c15 >> t.shift)
 }
 
-// ends folds the last eight bytes of a long id, which differ the most in counted, random and time-ordered ids, or the
-// whole of a short one.
-func ends(id ThreadID) uint64 {
-	n := len(id)
-	switch {
-	case n >= 8:
-		s := id[n-8:]
-		return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
-			uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
-	case n >= 4:
-		a, z := id[:4], id[n-4:]
-		return uint64(a[0]) | uint64(a[1])<<8 | uint64(a[2])<<16 | uint64(a[3])<<24 |
-			uint64(z[0])<<32 | uint64(z[1])<<40 | uint64(z[2])<<48 | uint64(z[3])<<56
-	case n > 0:
-		return uint64(id[0]) | uint64(id[n/2])<<8 | uint64(id[n-1])<<16
-	default:
-		return 0
-	}
+// last8 is the last eight bytes of a long id: those that differ the most in counted, random and time-ordered ids.
+func last8(id ThreadID) uint64 {
+	s := id[len(id)-8:]
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+}
+
+// mix spreads the bits of x; the useful ones end up low.
+func mix(x uint64) uint64 { return x * 0x9e3779b97f4a7c15 >> 32 }
+
+// equal compares two ids. Most often they are one string, which takes no look at the bytes.
+func equal(a, b ThreadID) bool {
+	return len(a) == len(b) && (unsafe.StringData(string(a)) == unsafe.StringData(string(b)) || a == b)
 }
