@@ -49,16 +49,20 @@ func (r *run) words() []Violation {
 	if len(r.found) > maxErrors {
 		r.found = r.found[:maxErrors]
 	}
-	q := quoter{left: quoteAll}
+	// Places come first: half of what may be quoted is for them, and what they leave is for values.
+	places := quoter{left: quoteAll / 2}
 	out := make([]Violation, 0, len(r.found))
 	for _, f := range r.found {
-		v := Violation{Pointer: q.quote(f.pointer), Schema: f.at, Keyword: f.keyword, Text: f.rule}
+		out = append(out, Violation{Pointer: places.quote(f.pointer), Schema: f.at, Keyword: f.keyword, Text: f.rule})
+	}
+	q := quoter{left: quoteAll/2 + places.left}
+	for i, f := range r.found {
+		v := &out[i]
 		if f.value >= 0 && scalar(r.t.tok[f.value].kind) {
 			if shown := q.quote(r.t.raw(f.value)); shown != "" {
 				v.Text += ", not " + shown
 			}
 		}
-		out = append(out, v)
 	}
 	r.found = nil
 	return out
