@@ -43,35 +43,24 @@ func (h *hooks) Shutdown(...fx.ShutdownOption) error {
 }
 
 // Start runs the start hooks in the order in which they were appended. When one fails, those that had started are
-// stopped, newest first.
-func (h *hooks) Start(ctx context.Context) (err error) {
-	completed := false
-	defer func() {
-		if !completed || err != nil {
-			err = errors.Join(err, h.Stop(context.WithoutCancel(ctx)))
-		}
-	}()
+// stopped, newest first. When one panics, that is left to the caller.
+func (h *hooks) Start(ctx context.Context) error {
 	for {
 		hook, more := h.next()
 		if !more {
-			break
+			return nil
 		}
-		if hook.OnStart != nil {
-			if err := ctx.Err(); err != nil {
-				completed = true
-				return err
-			}
-			if err := hook.OnStart(ctx); err != nil {
-				completed = true
-				return err
-			}
+		err := ctx.Err()
+		if err == nil && hook.OnStart != nil {
+			err = hook.OnStart(ctx)
+		}
+		if err != nil {
+			return errors.Join(err, h.Stop(context.WithoutCancel(ctx)))
 		}
 		h.mu.Lock()
 		h.started++
 		h.mu.Unlock()
 	}
-	completed = true
-	return nil
 }
 
 // Stop runs the stop hooks of what has started, newest first. All of them run; their errors are joined.
