@@ -102,7 +102,11 @@ func replace(text, old, with string, all bool) (string, error) {
 		places = append(places, p)
 		at = p.end
 		if !all {
-			at = p.start + 1 // two places that overlap are two
+			// Two places that overlap are two; a line end is one, however it is written.
+			at = p.start + 1
+			if old[0] == '\n' && text[p.start] == '\r' {
+				at++
+			}
 		}
 	}
 	switch {

@@ -60,17 +60,17 @@ func fault(path string, err error) tool.Result {
 	case errors.Is(err, fence.ErrMalformed):
 		return invalid("The path is not usable: %v.", err)
 	case errors.Is(err, fence.ErrDirectory):
-		return failed("%s is a directory; use list or glob to see what is in it.", path)
+		r = failed("%s is a directory; use list or glob to see what is in it.", path)
 	case errors.Is(err, fence.ErrNotDirectory):
-		return failed("%s is not a directory.", path)
+		r = failed("%s is not a directory.", path)
 	case errors.Is(err, fence.ErrSpecial):
-		return failed("%s is a device, socket or pipe; only regular files can be used.", path)
+		r = failed("%s is a device, socket or pipe; only regular files can be used.", path)
 	case errors.Is(err, fs.ErrNotExist):
-		return failed("%s does not exist.", path)
+		r = failed("%s does not exist.", path)
 	case errors.Is(err, fs.ErrPermission):
-		return failed("%s: permission denied by the system.", path)
+		r = failed("%s: permission denied by the system.", path)
 	default:
-		return failed("%s: %v.", path, bare(err))
+		r = failed("%s: %v.", path, bare(err))
 	}
 	r.Error.Params = map[string]any{"path": path}
 	return r
