@@ -5,10 +5,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"reflect"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/crystalkernel/crystal/contrib"
 	"github.com/crystalkernel/crystal/generations"
@@ -17,6 +19,16 @@ import (
 // maxRegistrations is how many registrations of one source are taken. A guard hands on one more, so that the planner can
 // tell that there were too many.
 const maxRegistrations = 512
+
+// describeSource reads what the registry keeps of a source.
+func describeSource(s Source) (any, error) {
+	id := strings.Clone(s.SourceID())
+	if strings.TrimSpace(id) == "" || len(id) > 128 || strings.ContainsFunc(id, unicode.IsControl) {
+		return nil, fmt.Errorf("tool: the source id %.140q has to have 1 to 128 bytes, no control characters, and not be blank", id)
+	}
+	_, fixed := s.(FixedSource)
+	return SourceMeta{ID: id, Fixed: fixed}, nil
+}
 
 // sourceGuard stands for the source of a plugin. What it hands out is the host's own: definitions are copies, and in
 // place of each binding stands a proxy.

@@ -137,4 +137,6 @@ var Sources = contrib.Define(contrib.Spec[Source]{
 		{Name: SourceExternal, Order: 800, Doc: "External tool sets."},
 		{Name: SourceSkill, Order: 900, Doc: "The skill tool."},
 	},
+	Describe: describeSource,
+	Guard:    guardSource,
 })
