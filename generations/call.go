@@ -42,17 +42,21 @@ func CallWithin[T, R any](ctx context.Context, r *Ref[T], d time.Duration, fn fu
 // not escape, and a call allocates nothing as long as the caller's context stays the same and nobody else is inside the
 // generation. runtime.Goexit in fn ends the goroutine of the caller, with lease and labels given back.
 func CallHere[T, R any](ctx context.Context, r *Ref[T], fn func(ctx context.Context, v T) (R, error)) (out R, err error) {
-	s, n := r.enter()
-	if n == 0 {
+	s := r.slot.Load()
+	if s == nil {
 		return out, contrib.ErrUnavailable
 	}
-	v := s.begin(ctx, n)
+	var v visit
+	if !s.begin(ctx, &v) {
+		return out, contrib.ErrUnavailable
+	}
 	defer r.end(&v, &err)
 	out, err = fn(v.ctx, s.value)
 	if err != nil {
 		var zero R
 		out, err = zero, r.settle(ctx, v.ctx, err)
 	}
+	v.returned = true
 	return out, err
 }
 
@@ -66,8 +70,8 @@ type outcome[R any] struct {
 
 // callApart calls fn on a goroutine of its own. The gate waits for that goroutine.
 func callApart[T, R any](ctx context.Context, r *Ref[T], d time.Duration, fn func(ctx context.Context, v T) (R, error)) (zero R, _ error) {
-	s, n := r.enter()
-	if n == 0 {
+	s := r.enter()
+	if s == nil {
 		return zero, contrib.ErrUnavailable
 	}
 	if err := ctx.Err(); err != nil {

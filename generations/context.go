@@ -28,46 +28,34 @@ type watchedContext struct {
 	end func()
 }
 
-// enterContext returns the context of a call that is the nth inside. One that is alone inside may use the context of
-// its predecessor when the caller's context is the same, which is how a call without a deadline allocates nothing. That
-// predecessor has returned, and the gate's counter orders its accesses before ours. reuse says that exitContext gets
-// back a context that may be kept.
-func (c *core) enterContext(parent context.Context, n int64) *callContext {
-	if n == 1 {
-		if last := c.last; last != nil && sameContext(last.parent, parent) {
-			return last
-		}
-	}
-	return c.freshContext(parent, n)
-}
+// A call that is alone inside may use the context of its predecessor when the caller's context is the same, which is
+// how a call without a deadline allocates nothing. That predecessor has returned, and the gate's counter orders its
+// accesses before ours; there can be one such call at a time.
 
-func (c *core) freshContext(parent context.Context, n int64) *callContext {
+// freshContext makes the context of a call that is the nth inside, and keeps it for the next one if that may be.
+func (c *core) freshContext(parent context.Context, nth int64) *callContext {
 	cc := &callContext{parent: parent, core: c}
 	// A context that comes from plugin code keeps a root, and must not be kept by this generation.
-	if n == 1 && parent.Value(rootKey{}) == nil {
+	if nth == 1 && parent.Value(rootKey{}) == nil {
 		c.last = cc
 	}
 	return cc
 }
 
-// exitContext ends the context of a call that entered as the nth.
-func (c *core) exitContext(cc *callContext, n int64) {
-	switch {
-	case n == 1 && c.last == cc:
-		if cc.watched.Load() != nil {
-			c.last = nil
-			cc.end()
-		}
-	default:
-		cc.end()
+// exitContext ends the context of a call that has returned.
+func (c *core) exitContext(nth int64, cc *callContext) {
+	if nth == 1 && c.last == cc {
+		c.last = nil
 	}
+	cc.end()
 }
 
 // sameContext reports whether a and b are the same value. It compares the two words of the interfaces, because
 // comparing the values would panic for a context of a type that is not comparable.
 func sameContext(a, b context.Context) bool {
-	type words [2]unsafe.Pointer
-	return *(*words)(unsafe.Pointer(&a)) == *(*words)(unsafe.Pointer(&b))
+	type words struct{ kind, data unsafe.Pointer }
+	v, w := (*words)(unsafe.Pointer(&a)), (*words)(unsafe.Pointer(&b))
+	return v.data == w.data && v.kind == w.kind
 }
 
 // watch makes the standard contexts.

@@ -24,38 +24,61 @@ type entry struct {
 // binding is what a reference holds of its generation until that stops.
 type binding struct {
 	handle *contrib.Handle
-	home   *home
+	gate   *Gate // of core; here it is one load nearer
 	core   *core
+	home   *home
 }
 
-// visit is one call that is inside.
+// visit is one call that is inside, on the goroutine of the caller.
 type visit struct {
-	core *core
-	ctx  *callContext
-	nth  int64          // how many were inside when it came
-	was  unsafe.Pointer // the labels of the goroutine before
+	core     *core
+	ctx      *callContext
+	nth      int64          // how many were inside when it came
+	was      unsafe.Pointer // the labels of the goroutine before
+	returned bool           // the code has returned, rather than panicked
 }
 
-// begin starts a visit that entered as the nth on the goroutine of the caller.
-func (b *binding) begin(ctx context.Context, nth int64) visit {
-	v := visit{core: b.core, nth: nth, was: goroutineLabels()}
-	if v.was != v.core.labels {
-		setGoroutineLabels(v.core.labels)
+// begin enters the gate, sets labels and context, and reports whether the call was let in. It fills v in place: copying
+// it would cost more than all the rest, because it is read again before its stores have settled.
+func (b *binding) begin(ctx context.Context, v *visit) bool {
+	if !b.handle.Live() {
+		return false
 	}
-	v.ctx = v.core.enterContext(ctx, nth)
-	return v
+	n := b.gate.word.Add(1)
+	if n <= 0 {
+		b.gate.leave()
+		return false
+	}
+	c := b.core
+	v.core, v.nth = c, n
+	was := goroutineLabels()
+	v.was = was
+	if was != c.labels {
+		setGoroutineLabels(c.labels)
+	}
+	if last := c.last; n == 1 && last != nil && sameContext(last.parent, ctx) {
+		v.ctx = last
+	} else {
+		v.ctx = c.freshContext(ctx, n)
+	}
+	return true
 }
 
-// end is deferred for each visit on the goroutine of the caller.
+// end is deferred for each visit.
 func (e *entry) end(v *visit, err *error) {
-	if p := recover(); p != nil {
-		*err = e.panicked(p)
+	if !v.returned {
+		if p := recover(); p != nil {
+			*err = e.panicked(p)
+		}
 	}
-	v.core.exitContext(v.ctx, v.nth)
-	if v.was != v.core.labels || goroutineLabels() != v.was {
-		setGoroutineLabels(v.was)
+	c := v.core
+	if v.nth != 1 || c.last != v.ctx || v.ctx.watched.Load() != nil {
+		c.exitContext(v.nth, v.ctx)
 	}
-	e.gate.leave()
+	setGoroutineLabels(v.was)
+	if e.gate.word.Add(-1) == closed {
+		e.gate.drain()
+	}
 }
 
 // settle turns the error of plugin code into what the caller gets. It runs inside the gate, because errors are code.

@@ -66,7 +66,7 @@ func (h *home) keep(r *reference, fill func(binding), s emptier) {
 	if h.released {
 		return
 	}
-	fill(binding{handle: r.handle, home: h, core: h.core})
+	fill(binding{handle: r.handle, gate: r.gate, core: h.core, home: h})
 	if len(h.slots) >= max(h.prune, 16) {
 		kept := h.slots[:0]
 		for _, s := range h.slots {

@@ -49,17 +49,13 @@ func (r *Ref[T]) gone() bool {
 	return s == nil || s.handle.ID() != 0 && !s.handle.Live()
 }
 
-// enter gives the slot and the number of calls inside, or nil when a call is refused.
-func (r *Ref[T]) enter() (*slot[T], int64) {
+// enter gives the slot with a place inside the gate, or nil when the call is refused.
+func (r *Ref[T]) enter() *slot[T] {
 	s := r.slot.Load()
-	if s == nil || !s.handle.Live() {
-		return nil, 0
+	if s == nil || !s.handle.Live() || r.entry.gate.enter() == 0 {
+		return nil
 	}
-	n := r.gate.enter()
-	if n == 0 {
-		return nil, 0
-	}
-	return s, n
+	return s
 }
 
 // Origin returns who added the entry.
@@ -77,15 +73,15 @@ func (r *Ref[T]) Deadline() time.Duration { return r.deadline }
 // Live reports whether a call would be admitted now.
 func (r *Ref[T]) Live() bool {
 	s := r.slot.Load()
-	return s != nil && s.handle.Live() && !r.gate.Closed()
+	return s != nil && s.handle.Live() && !r.entry.gate.Closed()
 }
 
 // Hold enters the gate and returns the value with its lease, for what outlives one call, such as a stream. The caller
 // releases the lease, and keeps neither the value nor its context, labels and panics to itself: calls to the value
 // still go through Do. ok is false when the entry is unavailable.
 func (r *Ref[T]) Hold() (value T, lease *Lease, ok bool) {
-	s, n := r.enter()
-	if n == 0 {
+	s := r.enter()
+	if s == nil {
 		return value, nil, false
 	}
 	return s.value, &Lease{gate: r.gate}, true
@@ -107,15 +103,19 @@ func (r *Ref[T]) DoWithin(ctx context.Context, d time.Duration, fn func(ctx cont
 
 // DoHere is [CallHere] without a result.
 func (r *Ref[T]) DoHere(ctx context.Context, fn func(ctx context.Context, v T) error) (err error) {
-	s, n := r.enter()
-	if n == 0 {
+	s := r.slot.Load()
+	if s == nil {
 		return contrib.ErrUnavailable
 	}
-	v := s.begin(ctx, n)
+	var v visit
+	if !s.begin(ctx, &v) {
+		return contrib.ErrUnavailable
+	}
 	defer r.end(&v, &err)
 	if err = fn(v.ctx, s.value); err != nil {
 		err = r.settle(ctx, v.ctx, err)
 	}
+	v.returned = true
 	return err
 }
 
