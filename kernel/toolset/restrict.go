@@ -58,7 +58,7 @@ func (p *pass) edit(ctx context.Context, r tool.Restriction, e edited) (edited, 
 		return e, nil
 	}
 	d := *e.tool.Definition
-	edit, err := r.Restrict(ctx, d, d.Exposure, p.in.Planning)
+	edit, err := r.Restrict(ctx, d.Copy(), d.Exposure, p.in.Planning)
 	if err != nil || edit == nil {
 		return e, err
 	}
