@@ -109,7 +109,8 @@ func named(name string, change ...func(*tool.Registration)) tool.Registration {
 
 func spaced(namespace, name string) tool.Registration {
 	return named(name, func(r *tool.Registration) {
-		r.Definition.Namespace, r.Definition.ID = namespace, namespace+name
+		id := namespace + "/" + name
+		r.Definition.Namespace, r.Definition.ID = namespace, id[max(0, len(id)-128):]
 	})
 }
 
