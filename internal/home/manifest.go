@@ -1,7 +1,6 @@
 package home
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -93,7 +92,7 @@ func ReadManifest(path string) (Manifest, []Note, error) {
 		return m, notes, bad("runtime")
 	}
 	if _, ok := f.Object("settings"); ok {
-		if err := json.Unmarshal(o.JSON("settings"), &m.Settings); err != nil {
+		if m.Settings, err = o.Decode("settings"); err != nil {
 			return m, notes, &ManifestError{Code: plugins.PluginManifestInvalid, Field: "settings", Text: err.Error(), Err: err}
 		}
 	}

@@ -2,6 +2,7 @@ package jsonc
 
 import (
 	"encoding/json"
+	"fmt"
 	"strconv"
 
 	"github.com/tailscale/hujson"
@@ -87,6 +88,15 @@ func (o *Object) JSON(key string) json.RawMessage {
 		return nil
 	}
 	return plain(value)
+}
+
+// Decode returns the object that is the value of key as encoding/json decodes it.
+func (o *Object) Decode(key string) (map[string]any, error) {
+	var out map[string]any
+	if err := json.Unmarshal(o.JSON(key), &out); err != nil {
+		return nil, fmt.Errorf("%s: %w", o.Path(key), err)
+	}
+	return out, nil
 }
 
 // plain returns v as plain JSON.
