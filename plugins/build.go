@@ -2,6 +2,7 @@ package plugins
 
 import (
 	"context"
+	"iter"
 	"log/slog"
 	"os"
 
@@ -78,6 +79,19 @@ func (p pinned) WithGroup(name string) slog.Handler { return pinned{p.Handler.Wi
 
 // directories makes the data directories of a plugin and reports what could not be made.
 func (r *Runtime) directories(n *node, generation string) Directories {
+	dirs := r.dataDirs(n)
+	for scope, err := range makeDirectories(dirs) {
+		r.options.Logger.Warn("make a data directory of a plugin", "plugin", n.id(), "error", err)
+		r.diagnose(n, Diagnostic{
+			Code: PluginDataDirectoryFailed, Severity: contrib.Warning, Phase: PhaseActivation, Generation: generation,
+			Params: map[string]any{"scope": scope},
+		})
+	}
+	return dirs
+}
+
+// dataDirs names the data directories of a plugin.
+func (r *Runtime) dataDirs(n *node) Directories {
 	if r.options.DataDirs == nil {
 		return Directories{}
 	}
@@ -85,18 +99,19 @@ func (r *Runtime) directories(n *node, generation string) Directories {
 	if name == "" {
 		name = n.id()
 	}
-	dirs := r.options.DataDirs(name)
-	for _, d := range []struct{ scope, path string }{{"home", dirs.Home}, {"workspace", dirs.Workspace}} {
-		if d.path == "" {
-			continue
-		}
-		if err := os.MkdirAll(d.path, 0o700); err != nil {
-			r.options.Logger.Warn("make a data directory of a plugin", "plugin", n.id(), "error", err)
-			r.diagnose(n, Diagnostic{
-				Code: PluginDataDirectoryFailed, Severity: contrib.Warning, Phase: PhaseActivation, Generation: generation,
-				Params: map[string]any{"scope": d.scope},
-			})
+	return r.options.DataDirs(name)
+}
+
+// makeDirectories makes what is missing and yields what could not be made.
+func makeDirectories(dirs Directories) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		for _, d := range []struct{ scope, path string }{{"home", dirs.Home}, {"workspace", dirs.Workspace}} {
+			if d.path == "" {
+				continue
+			}
+			if err := os.MkdirAll(d.path, 0o700); err != nil && !yield(d.scope, err) {
+				return
+			}
 		}
 	}
-	return dirs
 }

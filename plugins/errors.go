@@ -17,3 +17,9 @@ var (
 	// ErrUnknownPlugin is matched when an operation names a plugin that the runtime does not know.
 	ErrUnknownPlugin = errors.New("plugins: unknown plugin")
 )
+
+// Errors of an app that plugins are installed into as modules.
+var (
+	// ErrWorkFailed is matched by the error with which the app stops after background work of a module had failed.
+	ErrWorkFailed = errors.New("background work failed")
+)

@@ -3,6 +3,7 @@ package plugins_test
 import (
 	"context"
 	"errors"
+	"runtime"
 	"sync"
 	"testing"
 
@@ -153,4 +154,11 @@ func codes(blockers []plugins.Blocker) []plugins.Code {
 		out = append(out, b.Code)
 	}
 	return out
+}
+
+// collect has everything collected that can be, clean-ups included.
+func collect() {
+	for range 3 {
+		runtime.GC()
+	}
 }

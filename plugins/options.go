@@ -43,3 +43,11 @@ type Options struct {
 	// SettingsFile names the settings document of a scope, for changes of settings; blank when the scope has none.
 	SettingsFile func(scope SettingsScope) string
 }
+
+// logger returns the logger, or one that drops everything.
+func (o Options) logger() *slog.Logger {
+	if o.Logger == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return o.Logger
+}

@@ -3,8 +3,6 @@ package plugins
 import (
 	"context"
 	"fmt"
-	"io"
-	"log/slog"
 	"sync"
 	"sync/atomic"
 
@@ -67,9 +65,7 @@ func New(registry *contrib.Registry, o Options, list ...Plugin) (*Runtime, error
 		}
 		seen[p.ID] = true
 	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
-	}
+	o.Logger = o.logger()
 	r := &Runtime{
 		registry: registry, options: o, limits: limits, compiled: list, catalog: &liveCatalog{},
 		lock: make(chan struct{}, 1), nodes: map[string]*node{}, graph: deps.NewGraph(nil),
