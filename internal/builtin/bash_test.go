@@ -172,19 +172,26 @@ func TestTheLadderTakesGrandchildrenAlong(t *testing.T) {
 	})
 	t.Run("time limit", func(t *testing.T) {
 		d := newDesk(t)
-		r := d.run("bash", args{"command": command, "timeoutSeconds": 1})
+		r := d.run("bash", args{"command": command, "timeoutSeconds": 3})
 		require.True(t, r.Failed)
 		assert.Equal(t, tool.CodeTimeout, r.Error.Code)
-		assert.Equal(t, "timed out after 1s\n(no output)", text(r))
+		assert.Equal(t, "timed out after 3s\n(no output)", text(r))
 		ended(t, d.pid("one"))
 		ended(t, d.pid("two"))
 	})
 	t.Run("a process that does not listen", func(t *testing.T) {
 		d := newDesk(t)
+		ctx, cancel := context.WithCancel(context.Background())
+		done := make(chan tool.Result)
+		go func() {
+			done <- d.runIn(ctx, "t1", "bash", args{"command": "trap '' TERM; echo $$ > one; while :; do sleep 0.05; done"}, tool.Classification{})
+		}()
+		d.pid("one")
 		start := time.Now()
-		r := d.run("bash", args{"command": "trap '' TERM; echo $$ > one; while :; do sleep 0.05; done", "timeoutSeconds": 1})
-		assert.Equal(t, tool.CodeTimeout, r.Error.Code)
-		assert.Greater(t, time.Since(start), 3*time.Second)
+		cancel()
+		r := <-done
+		assert.Equal(t, tool.CodeCancelled, r.Error.Code)
+		assert.GreaterOrEqual(t, time.Since(start), 2*time.Second, "KILL comes after the grace")
 		ended(t, d.pid("one"))
 	})
 }
