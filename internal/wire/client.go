@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"unicode"
 
 	"github.com/crystalkernel/crystal/points/model"
 )
@@ -97,6 +98,9 @@ func (c *Client) encode(e *Encoding, r *model.Request) error {
 		e := c.refuse("no key for the provider")
 		e.Code, e.Kind = model.CodeKeyMissing, model.KindAuth
 		return e
+	}
+	if strings.ContainsFunc(set.Key, unicode.IsControl) {
+		return c.refuse("the key holds a control character, such as a line break, which no header can carry")
 	}
 	asked := false
 	for _, i := range r.Items {

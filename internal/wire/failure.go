@@ -39,6 +39,13 @@ func withoutSecrets(text string, set model.ClientRequest) string {
 	return text
 }
 
+func withoutSecretBytes(text []byte, set model.ClientRequest) []byte {
+	if text == nil {
+		return nil
+	}
+	return []byte(withoutSecrets(string(text), set))
+}
+
 // refuse makes the error of a request that is not sent.
 func (c *Client) refuse(message string) *model.Error {
 	e := c.failure("", message)
@@ -73,9 +80,17 @@ func (c *Client) broken(parent, ctx context.Context, err error) error {
 		Classify(e, true)
 		return e
 	}
+	invalid, ok := errors.AsType[*InvalidError](err)
+	if ok {
+		// The cause must not repeat a key that the quote holds.
+		invalid = &InvalidError{
+			Reason: invalid.Reason, Final: invalid.Final,
+			Quote: withoutSecretBytes(invalid.Quote, c.settings()),
+		}
+		err = invalid
+	}
 	e := c.failure("", err.Error())
 	e.Err, e.Retryable = err, true
-	invalid, ok := errors.AsType[*InvalidError](err)
 	switch {
 	case errors.Is(context.Cause(ctx), errSilence):
 		e.Code, e.Kind, e.Message, e.Err = model.CodeTimeout, model.KindIncomplete, errSilence.Error(), errSilence

@@ -25,7 +25,7 @@ func (c *Client) read(sink *Sink, w *watch, h http.Header, body io.Reader) error
 	var next func() (framing.Event, error)
 	switch kind {
 	case htmlBody:
-		page, _ := io.ReadAll(io.LimitReader(body, 200))
+		page, _ := io.ReadAll(io.LimitReader(body, longQuote))
 		return &InvalidError{Reason: "the answer is a web page", Quote: page, Final: true}
 	case wholeBody:
 		next, err = whole(body, c.lines)
@@ -65,7 +65,7 @@ func pump(sink *Sink, d Decoder, w *watch, next func() (framing.Event, error)) e
 			now = d.Done(sink)
 		} else if now, err = d.Event(e.Name, e.Data, sink); err != nil {
 			if errors.Is(err, rawjson.ErrSyntax) {
-				err = &InvalidError{Reason: "an event of the stream is not JSON", Quote: bytes.Clone(cutBytes(e.Data, 200))}
+				err = &InvalidError{Reason: "an event of the stream is not JSON", Quote: quote(e.Data)}
 			}
 			return err
 		}
@@ -115,7 +115,7 @@ func whole(body io.Reader, lines bool) (func() (framing.Event, error), error) {
 				return framing.Event{Data: line}, err
 			}, nil
 		}
-		return nil, &InvalidError{Reason: "the answer is not JSON", Quote: cutBytes(text, 200)}
+		return nil, &InvalidError{Reason: "the answer is not JSON", Quote: quote(text)}
 	}
 	s.Reset(text)
 	if s.Kind() != rawjson.Array {

@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/crystalkernel/crystal/points/model"
@@ -163,19 +162,4 @@ func (s *Sink) taken(id string) bool {
 		}
 	}
 	return false
-}
-
-// InvalidError says that a stream is not what its protocol promises.
-type InvalidError struct {
-	Reason string
-	Quote  []byte // what could not be read; cut and escaped in the text
-	Final  bool   // sending again would not help
-}
-
-// Error gives the reason and at most 200 bytes of the quote, escaped.
-func (e *InvalidError) Error() string {
-	if e.Quote == nil {
-		return e.Reason
-	}
-	return fmt.Sprintf("%s: %q", e.Reason, cutBytes(e.Quote, 200))
 }

@@ -223,7 +223,7 @@ func (w *writer) reasoning(i *model.Item) {
 		return
 	}
 	w.b = append(w.b, `{"type":"thinking","thinking":`...)
-	w.b = rawjson.AppendString(w.b, transcript.Reasoning(i))
+	w.b = rawjson.AppendString(w.b, transcript.Exact(i))
 	w.b = append(w.b, `,"signature":`...)
 	w.b = rawjson.AppendString(w.b, string(own.Data))
 	w.b = append(w.b, "},"...)

@@ -159,7 +159,7 @@ func (w *writer) reasoning(i *model.Item) {
 	}
 	if signature := w.signature(i); signature != "" {
 		w.b = append(w.b, `{"text":`...)
-		w.b = rawjson.AppendString(w.b, text)
+		w.b = rawjson.AppendString(w.b, transcript.Exact(i))
 		w.b = append(w.b, `,"thought":true`...)
 		w.signed(signature)
 	}

@@ -27,6 +27,18 @@ func Reasoning(i *model.Item) string {
 	return b.String()
 }
 
+// Exact returns the text of a reasoning item as it came, which is what a signature was made for.
+func Exact(i *model.Item) string {
+	if len(i.Segments) == 1 {
+		return i.Segments[0].Text
+	}
+	texts := make([]string, len(i.Segments))
+	for k := range i.Segments {
+		texts[k] = i.Segments[k].Text
+	}
+	return strings.Join(texts, "\n")
+}
+
 // Own returns the state that this protocol and provider made, or nil: state of another one is foreign.
 func Own(i *model.Item, protocol, provider string) *model.State {
 	if s := i.State; s != nil && s.Format == protocol && s.Provider == provider {
