@@ -125,8 +125,26 @@ func storedForm(body string, todos []threadlog.Todo) string {
 // summaryBody takes the body out of a stored summary.
 func summaryBody(text string) string {
 	text = strings.TrimPrefix(text, summaryHeading)
-	if i := strings.LastIndex(text, todosHeading); i >= 0 {
-		text = text[:i]
+	if body, list, ok := cutLast(text, todosHeading); ok && isTodoList(list) {
+		text = body
 	}
 	return strings.TrimSpace(text)
+}
+
+func cutLast(text, sep string) (before, after string, ok bool) {
+	i := strings.LastIndex(text, sep)
+	if i < 0 {
+		return text, "", false
+	}
+	return text[:i], text[i+len(sep):], true
+}
+
+// isTodoList tells the list of todos from a heading that the summary itself has.
+func isTodoList(text string) bool {
+	for line := range strings.SplitSeq(text, "\n") {
+		if !strings.HasPrefix(line, "- [") {
+			return false
+		}
+	}
+	return true
 }

@@ -149,7 +149,7 @@ func (s *DiskStore) deleteImages(images map[string]bool) error {
 	return errors.Join(failed...)
 }
 
-// Fork implements [Store]. The parent may be archived, or of a newer host.
+// Fork implements [Store]. The parent may be archived. One of a newer host fails with [ErrSchemaNewer].
 func (s *DiskStore) Fork(ctx context.Context, id, at string) (string, error) {
 	path, err := s.find(id)
 	if err != nil {
@@ -157,6 +157,9 @@ func (s *DiskStore) Fork(ctx context.Context, id, at string) (string, error) {
 	}
 	var parent []forkLine
 	if _, err := readFile(path, func(l line) error {
+		if first, ok := l.record.(*Thread); ok && first.Schema > Schema {
+			return ErrSchemaNewer
+		}
 		parent = append(parent, forkLine{raw: bytes.Clone(l.raw), record: l.record, seq: l.seq})
 		return context.Cause(ctx)
 	}); err != nil {

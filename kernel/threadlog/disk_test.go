@@ -316,6 +316,8 @@ func TestALogOfANewerHost(t *testing.T) {
 	before := tree(t, home)
 	_, _, err := s.Open(t.Context(), someID)
 	require.ErrorIs(t, err, threadlog.ErrSchemaNewer)
+	_, err = s.Fork(t.Context(), someID, "")
+	require.ErrorIs(t, err, threadlog.ErrSchemaNewer)
 	p, _, err := s.Read(t.Context(), someID)
 	require.NoError(t, err)
 	assert.Len(t, p.Items(), 2)

@@ -32,10 +32,12 @@ type memoryThread struct {
 }
 
 func (m *memoryThread) begin() error {
-	m.store.mu.Lock()
-	defer m.store.mu.Unlock()
+	m.mu.Lock()
 	m.busy = true
+	m.mu.Unlock()
+	m.store.mu.Lock()
 	m.store.threads[m.id] = m
+	m.store.mu.Unlock()
 	return nil
 }
 
@@ -93,7 +95,7 @@ func (s *MemoryStore) find(id string) (*memoryThread, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	m := s.threads[id]
-	if m == nil {
+	if m == nil || len(m.all()) == 0 { // it is about to be made
 		return nil, fmt.Errorf("thread %s: %w", id, ErrNotFound)
 	}
 	return m, nil
@@ -121,7 +123,11 @@ func (s *MemoryStore) List(_ context.Context, f Filter) ([]Entry, []Note, error)
 	s.mu.Unlock()
 	var entries []Entry
 	for _, m := range threads {
-		e := newPicture(m.all()).entry()
+		records := m.all()
+		if len(records) == 0 {
+			continue
+		}
+		e := newPicture(records).entry()
 		if f.Workspace != "" && f.Workspace != e.Workspace {
 			continue
 		}

@@ -267,24 +267,32 @@ func (t *transcript) fold(r *Compaction) {
 	if t.whole {
 		return
 	}
-	through := itemNumber(r.Through)
-	from := 0
-	if t.summary != nil && len(t.items) > 0 && t.items[0] == t.summary {
-		from = 1
-	}
-	for i, it := range t.items {
-		if n := itemNumber(it.ID); n > 0 && n <= through && it != t.summary {
-			from = i + 1
-		}
-	}
-	for from < len(t.items) && t.items[from].ID == "" { // made-up results belong to what was folded before them
-		from++
-	}
-	tail := t.items[from:]
+	tail := t.items[t.after(r.Through):]
 	t.items = make([]*model.Item, 0, 2*len(tail)+8)
 	t.summary = r.Summary
 	t.add(r.Summary)
 	t.items = append(t.items, tail...)
+}
+
+// after returns the place behind an item. When the item is not in the list, because it is empty or folded already, those
+// with lower numbers count. Made-up results have no id: they belong to what is folded before them.
+func (t *transcript) after(id string) int {
+	from := slices.IndexFunc(t.items, func(it *model.Item) bool { return it.ID == id && id != "" }) + 1
+	if from == 0 {
+		through := itemNumber(id)
+		for i, it := range t.items {
+			if n := itemNumber(it.ID); n > 0 && n <= through && it != t.summary {
+				from = i + 1
+			}
+		}
+	}
+	if from == 0 && t.summary != nil && len(t.items) > 0 && t.items[0] == t.summary {
+		from = 1
+	}
+	for from < len(t.items) && t.items[from].ID == "" {
+		from++
+	}
+	return from
 }
 
 // seen keeps the numbers of items and images ahead of those in use.

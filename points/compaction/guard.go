@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 	"unicode/utf8"
 
 	"github.com/crystalkernel/crystal/contrib"
@@ -15,6 +16,10 @@ import (
 
 // ErrOver is returned by a request's Local when the call that it belonged to is over.
 var ErrOver = errors.New("compaction: the request is over")
+
+// patience is the deadline of a summariser that has none: it runs on a goroutine of its own, so that the end of the turn
+// is the end of the wait whether or not it listens.
+const patience = 365 * 24 * time.Hour
 
 // summarizerGuard stands for a plugin's summariser.
 type summarizerGuard struct{ ref *generations.Ref[Summarizer] }
@@ -31,7 +36,11 @@ func (g *summarizerGuard) Summarize(ctx context.Context, r Request) (*Summary, e
 	local := &lease{ask: r.Local}
 	r.Local = local.call
 	defer local.end()
-	s, err := generations.Call(ctx, g.ref, func(ctx context.Context, v Summarizer) (*Summary, error) {
+	deadline := g.ref.Deadline()
+	if deadline <= 0 {
+		deadline = patience
+	}
+	s, err := generations.CallWithin(ctx, g.ref, deadline, func(ctx context.Context, v Summarizer) (*Summary, error) {
 		s, err := v.Summarize(ctx, r)
 		if s == nil || err != nil {
 			return nil, err
