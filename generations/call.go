@@ -118,6 +118,7 @@ func (e *entry) endApart(c *callContext, done chan struct{}, err *error, returne
 		*err = e.fail(contrib.CausePanic, slog.String("panic", "the code ended its goroutine"))
 	}
 	c.end()
+	setGoroutineLabels(nil) // from here on it is the host's, and it is about to end
 	close(done)
 	e.gate.leave()
 }

@@ -18,7 +18,7 @@ type callContext struct {
 	core     *core
 	deadline time.Time // zero: none
 	mu       sync.Mutex
-	over     bool
+	over     atomic.Bool
 	watched  atomic.Pointer[watchedContext]
 }
 
@@ -76,7 +76,7 @@ func (c *callContext) watch() *watchedContext {
 		w.end = func() { cancelTimed(); cancel(nil) }
 	}
 	switch {
-	case c.over:
+	case c.over.Load():
 		w.end()
 	case c.core.stop.Err() != nil:
 		cancel(ErrStopping)
@@ -92,7 +92,7 @@ func (c *callContext) watch() *watchedContext {
 // end is called when the call is over.
 func (c *callContext) end() {
 	c.mu.Lock()
-	c.over = true
+	c.over.Store(true)
 	w := c.watched.Load()
 	c.mu.Unlock()
 	if w != nil {
@@ -117,7 +117,7 @@ func (c *callContext) Err() error {
 	if w := c.watched.Load(); w != nil {
 		return w.Err()
 	}
-	if c.parent.Err() == nil && c.core.stop.Err() == nil && (c.deadline.IsZero() || time.Now().Before(c.deadline)) {
+	if !c.over.Load() && c.parent.Err() == nil && c.core.stop.Err() == nil && (c.deadline.IsZero() || time.Now().Before(c.deadline)) {
 		return nil
 	}
 	return c.watch().Err() // from here on the answer, and its cause, stay what they are

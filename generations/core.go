@@ -60,29 +60,35 @@ func (c *core) contain(what string, f func() error) (err error) {
 	go func() {
 		setGoroutineLabels(c.labels)
 		defer close(done)
-		err = c.inline(what, f)
+		defer setGoroutineLabels(nil) // what follows is the host
+		c.guard(what, f, &err)
 	}()
 	<-done
 	return err
 }
 
-// inline is contain on the goroutine of the caller, which carries the labels already.
+// inline is contain on the goroutine of the caller, which carries the labels already, and which runtime.Goexit ends.
 func (c *core) inline(what string, f func() error) (err error) {
+	c.guard(what, f, &err)
+	return err
+}
+
+// guard runs f. It leaves the error in err, because a goroutine that ends returns nothing.
+func (c *core) guard(what string, f func() error, err *error) {
 	returned := false
 	defer func() {
 		if p := recover(); p != nil {
-			err = errPanic
+			*err = errPanic
 			c.log.Error("plugin code panicked", c.attrs(what, panicAttrs(p)...)...)
 		} else if !returned {
-			err = errPanic
+			*err = errPanic
 			c.log.Error("plugin code ended its goroutine", c.attrs(what)...)
 		}
 	}()
-	if err = f(); err != nil {
-		c.log.Error("plugin code failed", c.attrs(what, slog.String("error", fmt.Sprint(err)))...)
+	if *err = f(); *err != nil {
+		c.log.Error("plugin code failed", c.attrs(what, errorAttr(*err))...)
 	}
 	returned = true
-	return err
 }
 
 // panicAttrs describes a panic for the log file. It is called by the deferred function that recovered it.

@@ -1,12 +1,15 @@
 package generations
 
 // Labelled runs f on a goroutine that carries the labels of g already, as the code of g itself does.
-func Labelled(g *Generation, f func()) { _ = g.parts.core.inlineLabelled(f) }
-
-func (c *core) inlineLabelled(f func()) error {
+func Labelled(g *Generation, f func()) {
 	was := goroutineLabels()
 	defer setGoroutineLabels(was)
-	setGoroutineLabels(c.labels)
+	setGoroutineLabels(g.parts.core.labels)
 	f()
-	return nil
 }
+
+// HasLabels reports whether the calling goroutine has any.
+func HasLabels() bool { return goroutineLabels() != nil }
+
+// ParseProfile is the parser of goroutine profiles.
+var ParseProfile = parseProfile

@@ -68,6 +68,7 @@ func (l *Lifetime) run(w work) {
 	setGoroutineLabels(l.core.labels)
 	err, returned := error(nil), false
 	defer func() {
+		defer setGoroutineLabels(nil)
 		more := []any{slog.String("work", w.name)}
 		if p := recover(); p != nil {
 			more = append(more, panicAttrs(p)...)
