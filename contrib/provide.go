@@ -111,7 +111,7 @@ func provide(
 	shape := reflect.FuncOf(append(in, registrarType), []reflect.Type{errorType}, false)
 	return fx.Invoke(reflect.MakeFunc(shape, func(args []reflect.Value) []reflect.Value {
 		r := args[len(args)-1].Interface().(*Registrar)
-		err := contribute(f, args[:len(args)-1], func(out reflect.Value) error { return add(r, out) })
+		err := contribute(f, args[:len(args)-1], func(out reflect.Value) error { return add(r, out.Convert(want)) })
 		if err != nil {
 			err = fmt.Errorf("contrib: contribute to %s at %s: %w", at, site, err)
 		}
