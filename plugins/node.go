@@ -27,6 +27,7 @@ type node struct {
 	diagnosed  []Diagnostic
 
 	live     *live       // the current generation, or the one that is leaving or rolled back
+	stopped  bool        // its last generation was active before it was torn down
 	quiesced bool        // down until Reconcile
 	retry    bool        // activate again when the pending teardown has settled
 	stop     *stopReason // a stop that waits for a dependant

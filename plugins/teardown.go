@@ -116,7 +116,7 @@ func (r *Runtime) tornDown(n *node) {
 	faulted := n.stop != nil && n.stop.fault
 	n.stop = nil
 	r.mu.Lock()
-	n.live, n.generation = nil, ""
+	n.live, n.generation, n.stopped = nil, "", n.state == Deactivating
 	switch {
 	case faulted:
 		n.state = Faulted
