@@ -48,6 +48,7 @@ type definition struct {
 	number   int
 	info     PointInfo
 	describe func(value any) (any, error)               // nil without Describe
+	reserved func(value any) error                      // nil without Reserved
 	guard    func(value, meta any, ref Ref) any         // nil without Guard
 	standIn  func(Hold) any                             // nil without StandIn
 	lists    func(before any, old, now *pointState) any // makes the typed lists of one state
@@ -85,6 +86,9 @@ func Define[T any](s Spec[T]) *Point[T] {
 	}
 	if s.Describe != nil {
 		d.describe = func(value any) (any, error) { return s.Describe(value.(T)) }
+	}
+	if s.Reserved != nil {
+		d.reserved = func(value any) error { return s.Reserved(value.(T)) }
 	}
 	if s.Guard != nil {
 		d.guard = func(value, meta any, ref Ref) any { return s.Guard(value.(T), meta, ref) }

@@ -62,6 +62,9 @@ func (e *entry) describe(value any) (err error) {
 	if e.point.describe != nil {
 		e.info.Meta, err = e.point.describe(value)
 	}
+	if err == nil && e.point.reserved != nil && e.info.Origin != Builtin() {
+		err = e.point.reserved(value)
+	}
 	return err
 }
 

@@ -113,6 +113,9 @@ type Spec[T any] struct {
 	// Describe reads stable metadata of a value once, at the add, checks it and returns a copy. An error or a panic
 	// refuses the add. An error with a method Params() map[string]any adds these parameters to the diagnostic.
 	Describe func(value T) (meta any, err error)
+	// Reserved refuses a value that claims what belongs to the host: it is asked after Describe at every add but those
+	// with origin builtin. An error or a panic refuses the add.
+	Reserved func(value T) error
 	// Guard builds the host-owned proxy that stands for a plugin's value. meta is what Describe returned. The guard
 	// must not keep value: it binds it to ref and keeps the bound reference. Without Guard no plugin can contribute.
 	Guard func(value T, meta any, ref Ref) T

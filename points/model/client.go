@@ -118,7 +118,7 @@ var Protocols = contrib.Define(contrib.Spec[ClientFactory]{
 	Name: "model.protocol", Doc: "Makes clients for a wire protocol.",
 	Tiers: contrib.TierA, Scopes: contrib.WorkspaceOnly,
 	Evaluation: contrib.PerCall, Failure: contrib.Fail, Deadline: 30 * time.Second,
-	Describe: describeFactory,
+	Reserved: reservedProtocol,
 	Guard:    guardFactory,
 })
 

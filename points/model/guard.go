@@ -153,13 +153,13 @@ func unwrapModelError(err error) error {
 	return err
 }
 
-func describeFactory(f ClientFactory) (any, error) {
+func reservedProtocol(f ClientFactory) error {
 	for _, token := range BuiltinProtocols {
 		if f.CanCreate(token) {
-			return nil, fmt.Errorf("the protocol %q belongs to the host", token)
+			return fmt.Errorf("the protocol %q belongs to the host", token)
 		}
 	}
-	return nil, nil
+	return nil
 }
 
 type factoryGuard struct {
