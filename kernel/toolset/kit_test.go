@@ -3,8 +3,6 @@ package toolset_test
 import (
 	"context"
 	"encoding/json"
-	"log/slog"
-	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -36,7 +34,7 @@ func newHost(t testing.TB) *host {
 func (h *host) plugin(id string, add func(r *contrib.Registrar) error) *generations.Generation {
 	h.t.Helper()
 	g, err := generations.Activate(context.Background(), generations.Config{
-		Plugin: id, ID: "g1", Registry: h.registry, Logger: slog.New(slog.NewTextHandler(os.Stderr, nil)),
+		Plugin: id, ID: "g1", Registry: h.registry,
 		Build: func(_ context.Context, s *generations.Scope) (generations.App, error) { return nil, add(s.Registrar) },
 	})
 	require.NoError(h.t, err)
