@@ -49,10 +49,10 @@ func (s *DiskStore) List(ctx context.Context, f Filter) ([]Entry, []Note, error)
 		case errors.Is(err, fs.ErrNotExist): // moved or deleted meanwhile
 		case err != nil:
 			notes = append(notes, Note{Code: ThreadRecordSkipped, Thread: id, Message: "the thread can't be read now: " + err.Error()})
-		case l.damaged || l.entry.ID != id:
+		case l.damaged:
 			notes = append(notes, damagedNote(id, ErrDamaged)...)
 		case l.shown && (f.Workspace == "" || f.Workspace == l.entry.Workspace):
-			l.entry.Archived = f.Archived
+			l.entry.ID, l.entry.Archived = id, f.Archived
 			entries = append(entries, l.entry)
 		}
 	}
@@ -94,7 +94,7 @@ func skim(path string) (listed, error) {
 	}
 	defer f.Close()
 	var t transcript
-	var l listed
+	l := listed{damaged: true}
 	_, err = scan(f, func(raw []byte, number int, _, _ int64) bool {
 		e, quick := quickEnvelope(raw)
 		if quick && number > 1 && e.kind != "title" && e.kind != "mode" && e.kind != "turn" && e.kind != "compaction" {
@@ -104,12 +104,12 @@ func skim(path string) (listed, error) {
 			return true
 		}
 		r, _, _, err := decode(raw)
-		if _, first := r.(*Thread); number == 1 && !first {
-			l.damaged = true
-			return false
+		if number == 1 {
+			_, first := r.(*Thread)
+			l.damaged = !first
 		}
 		if err != nil {
-			return true
+			return !l.damaged
 		}
 		switch r := r.(type) {
 		case *Compaction:
@@ -128,7 +128,6 @@ func skim(path string) (listed, error) {
 	if err != nil {
 		return listed{}, err
 	}
-	l.damaged = l.damaged || t.state.Thread.ID == ""
 	l.entry = (&Picture{transcript: t}).entry()
 	return l, nil
 }

@@ -271,7 +271,26 @@ func (t *transcript) fold(r *Compaction) {
 	t.items = make([]*model.Item, 0, 2*len(tail)+8)
 	t.summary = r.Summary
 	t.add(r.Summary)
-	t.items = append(t.items, tail...)
+	t.items = append(t.items, withCalls(tail)...)
+}
+
+// withCalls leaves out results whose call was folded: a compaction of a careless hand may cut a batch in two.
+func withCalls(tail []*model.Item) []*model.Item {
+	open := make(map[string]int)
+	kept := make([]*model.Item, 0, len(tail))
+	for _, it := range tail {
+		switch it.Kind {
+		case model.ToolCall:
+			open[it.CallID]++
+		case model.ToolResult:
+			if open[it.CallID] == 0 {
+				continue
+			}
+			open[it.CallID]--
+		}
+		kept = append(kept, it)
+	}
+	return kept
 }
 
 // after returns the place behind an item. When the item is not in the list, because it is empty or folded already, those
