@@ -32,11 +32,11 @@ func sealed(r *tool.Result, audience tool.Audiences) string {
 		}
 	}
 	switch {
-	case !r.Failed && !visible && audience == tool.AudienceModel:
-		return "blank"
 	case texts > maxTextBytes, images > maxImageBytes, len(r.Content) > maxBlocks,
 		len(r.Structured) > maxJSONBytes, len(r.Meta) > maxJSONBytes:
 		return "tooLarge"
+	case !r.Failed && !visible && audience == tool.AudienceModel:
+		return "blank"
 	case !optionalJSON(r.Structured), !optionalJSON(r.Meta):
 		return "notJson"
 	}
