@@ -15,10 +15,14 @@ import (
 func Main(list ...plugins.Plugin) {
 	stop := newInterrupter(os.Exit)
 	signals := make(chan os.Signal, 4)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	// Caught and dropped: a reader that goes away is an error of a write, not the end of the process. Ignoring the signal
+	// would be inherited by children.
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
 	go func() {
 		for s := range signals {
-			stop.signal(s)
+			if s != syscall.SIGPIPE {
+				stop.signal(s)
+			}
 		}
 	}()
 	p := program{

@@ -64,8 +64,8 @@ func (p *program) root() *cobra.Command {
 	}
 	root.SetFlagErrorFunc(p.flagError)
 	root.SetHelpCommand(&cobra.Command{Use: "no-help", Hidden: true})
-	root.AddCommand(p.runCommand(), p.threadsCommand(), p.pluginsCommand(), p.modelsCommand(), p.codesCommand(), p.versionCommand(),
-		reserved("build"))
+	root.AddCommand(p.runCommand(), p.threadsCommand(), p.pluginsCommand(), p.toolsCommand(), p.pointsCommand(),
+		p.modelsCommand(), p.doctorCommand(), p.codesCommand(), p.versionCommand(), reserved("build"))
 	return root
 }
 

@@ -246,8 +246,11 @@ func (j *job) gear() {
 
 // perform is steps 8 to 10: the host, the thread, the turn.
 func (p *program) perform(ctx context.Context, j *job) (err error) {
+	if err := p.checkPlugins(j); err != nil {
+		return err
+	}
 	running, err := p.start(ctx, blueprint{
-		place: j.place, config: j.config, switches: j.settings.switches, client: "run", models: j.models(),
+		place: j.place, config: j.config, switches: j.settings.switches, client: clientRun, models: j.models(),
 	})
 	if err != nil {
 		return err
@@ -310,15 +313,6 @@ func (j *job) models() kernel.Models {
 
 // loaded is step 8: what was named on the command line must be there now.
 func (p *program) loaded(ctx context.Context, j *job, h *host) error {
-	for _, id := range append(slices.Clone(j.options.plugins), j.options.noPlugins...) {
-		if !p.known().Compiled(strings.ToLower(id)) {
-			var ids []string
-			for _, one := range p.list {
-				ids = append(ids, one.ID)
-			}
-			return fmt.Errorf("this host has no plugin %q; %s", id, meantOrNone(id, ids))
-		}
-	}
 	if err := h.protocol(j.choice.Provider); err != nil {
 		return err
 	}
@@ -330,6 +324,20 @@ func (p *program) loaded(ctx context.Context, j *job, h *host) error {
 		return err
 	}
 	j.task.text = j.task.expanded(text)
+	return nil
+}
+
+// checkPlugins tells an id of the command line that the host does not have.
+func (p *program) checkPlugins(j *job) error {
+	for _, id := range append(slices.Clone(j.options.plugins), j.options.noPlugins...) {
+		if !p.known().Compiled(strings.ToLower(id)) {
+			var ids []string
+			for _, one := range p.list {
+				ids = append(ids, one.ID)
+			}
+			return fmt.Errorf("this host has no plugin %q; %s", id, meantOrNone(id, ids))
+		}
+	}
 	return nil
 }
 
@@ -407,10 +415,16 @@ func outcome(r kernel.Result) headless.End {
 	return e
 }
 
+// clientRun is what the prompt sees as the client of a headless run.
+const clientRun = "run"
+
 // binder binds the placeholders in the body of a markdown command.
 func (h *host) binder(ctx context.Context, workspace, mode string) func(string) string {
 	return func(text string) string {
-		bound, err := composer.Bind(ctx, h.registry.View(), composer.Inputs{Context: prompt.Context{Mode: mode, Workspace: workspace}}, text)
+		bound, err := composer.Bind(ctx, h.registry.View(), composer.Inputs{
+			Context: prompt.Context{Mode: mode, Workspace: workspace, Client: clientRun},
+			Binding: prompt.Binding{Mode: mode, Workspace: workspace},
+		}, text)
 		if err != nil {
 			return text
 		}

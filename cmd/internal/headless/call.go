@@ -11,6 +11,7 @@ import (
 	"github.com/crystalkernel/crystal/internal/terminal"
 	"github.com/crystalkernel/crystal/kernel"
 	"github.com/crystalkernel/crystal/points/model"
+	"github.com/crystalkernel/crystal/points/tool"
 )
 
 // How much of a result a transcript shows.
@@ -28,9 +29,9 @@ var telling = map[string]string{
 }
 
 // summary is one line about the arguments of a call.
-func summary(tool, arguments string) string {
+func summary(name, arguments string) string {
 	text := strings.TrimSpace(arguments)
-	if key, ok := telling[tool]; ok {
+	if key, ok := telling[name]; ok {
 		var args map[string]json.RawMessage
 		var value string
 		if json.Unmarshal([]byte(arguments), &args) == nil && (len(args[key]) == 0 || json.Unmarshal(args[key], &value) == nil) {
@@ -79,8 +80,11 @@ func body(e kernel.CallEnded) []string {
 // command shows how a command ended, and the end of its output.
 func command(lines []string, code string, ok bool) []string {
 	var head string
+	if !ok && len(lines) > 1 && strings.HasPrefix(lines[0], "Error "+code+":") {
+		lines = lines[1:] // says what the line after it says too
+	}
 	switch first := lines[0]; {
-	case code == "tool_cancelled":
+	case code == tool.CodeCancelled:
 		head = "(cancelled)"
 	case strings.HasPrefix(first, "timed out"):
 		head, lines = "(timed out)", lines[1:]
