@@ -66,26 +66,26 @@ func TestPrunedResultsShowAPlaceholder(t *testing.T) {
 func TestRecordsOfSubagentsAreNoPartOfTheRequest(t *testing.T) {
 	l := create(t, threadlog.Memory())
 	inner := round(reply("inner"), call("a", "x", "{}"))
-	inner.Agent = "helper"
+	inner.Agent = "scout"
 	result := answer("a", "inner")
-	result.Agent = "helper"
+	result.Agent = "scout"
 	sub := answer("s", "sub")
 	sub.ParentCallID = "a"
 	add(t, l, turn("hi"), round(call("a", "agent", "{}")), &threadlog.Call{CallID: "a"}, inner,
-		&threadlog.Call{CallID: "a", Agent: "helper"}, &threadlog.Call{CallID: "s", ParentCallID: "a"}, result, sub,
+		&threadlog.Call{CallID: "a", Agent: "scout"}, &threadlog.Call{CallID: "s", ParentCallID: "a"}, result, sub,
 		answer("a", "outer"), end())
 	assert.Equal(t, []string{"user: hi", "call a agent {}", "success a: outer"}, show(l.Items()))
 }
 
 func TestOpenCallsOfSubagentsAreClosedToo(t *testing.T) {
 	home, s := written(t, lines(userLine, callsLine, startLine,
-		`"type":"round","turn":"t1","agent":"helper","items":[{"id":"i6","kind":"tool_call","callId":"z","name":"n"}]`,
+		`"type":"round","turn":"t1","agent":"scout","items":[{"id":"i6","kind":"tool_call","callId":"z","name":"n"}]`,
 		`"type":"call","turn":"t1","callId":"y","parentCallId":"b"`))
 	l, _ := reopen(t, s)
 	add(t, l, turn("go on"))
 	log := string(readLog(t, home, someID))
 	assert.Contains(t, log, `"type":"repair","closed":["a","b","z","y"]`)
-	assert.Contains(t, log, `"callId":"z","agent":"helper"`)
+	assert.Contains(t, log, `"callId":"z","agent":"scout"`)
 	assert.Contains(t, log, `"callId":"y","parentCallId":"b"`)
 	assert.Equal(t, "i12", l.NextItemID())
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/crystalkernel/crystal/points/model"
 )
@@ -50,6 +51,21 @@ func Export(ctx context.Context, s Store, id string, f Format, w io.Writer) ([]N
 		return notes, fmt.Errorf("export thread %s: %w", id, err)
 	}
 	return notes, nil
+}
+
+// copyLog writes the whole lines of a log to w.
+func copyLog(path string, w io.Writer) error {
+	r, err := readFile(path, func(line) error { return nil })
+	if err != nil {
+		return err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = io.Copy(w, io.NewSectionReader(f, 0, r.keep))
+	return err
 }
 
 func (p *Picture) writeRecords(w io.Writer) error {

@@ -2,13 +2,74 @@ package threadlog
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strconv"
 	"time"
 
 	"github.com/crystalkernel/crystal/points/model"
 )
+
+// Fork implements [Store]. The parent may be archived. One of a newer host fails with [ErrSchemaNewer].
+func (s *DiskStore) Fork(ctx context.Context, id, at string) (string, error) {
+	path, err := s.find(id)
+	if err != nil {
+		return "", err
+	}
+	var parent []forkLine
+	if _, err := readFile(path, func(l line) error {
+		if first, ok := l.record.(*Thread); ok && first.Schema > Schema {
+			return ErrSchemaNewer
+		}
+		parent = append(parent, forkLine{raw: bytes.Clone(l.raw), record: l.record, seq: l.seq})
+		return context.Cause(ctx)
+	}); err != nil {
+		return "", openError(id, err)
+	}
+	child := newID()
+	lines, err := fork(parent, at, child, time.Now().UTC())
+	if err != nil {
+		return "", fmt.Errorf("thread %s: fork at %q: %w", id, at, err)
+	}
+	if err := writeNew(s.threads(), child+".jsonl", bytes.Join(lines, nil)); err != nil {
+		return "", fmt.Errorf("thread %s: fork: %w", id, err)
+	}
+	return child, nil
+}
+
+// Fork implements [Store].
+func (s *MemoryStore) Fork(_ context.Context, id, at string) (string, error) {
+	m, err := s.find(id)
+	if err != nil {
+		return "", err
+	}
+	var lines []forkLine
+	e := newEncoder()
+	for _, r := range m.all() {
+		e.buf.Reset()
+		if err := e.add(r); err != nil {
+			return "", fmt.Errorf("thread %s: fork: %w", id, err)
+		}
+		lines = append(lines, forkLine{raw: slices.Clone(trimEnd(e.buf.Bytes())), record: r, seq: r.stamp().Seq})
+	}
+	child := newID()
+	out, err := fork(lines, at, child, time.Now().UTC())
+	if err != nil {
+		return "", fmt.Errorf("thread %s: fork at %q: %w", id, at, err)
+	}
+	f := &memoryThread{id: child, store: s}
+	for _, raw := range out {
+		if r, _, _, err := decode(trimEnd(raw)); err == nil {
+			f.records = append(f.records, r)
+		}
+	}
+	s.mu.Lock()
+	s.threads[child] = f
+	s.mu.Unlock()
+	return child, nil
+}
 
 // forkLine is a line of the parent.
 type forkLine struct {

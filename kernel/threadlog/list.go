@@ -3,8 +3,6 @@ package threadlog
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,25 +10,6 @@ import (
 
 // shortestPrefix is the length of the shortest prefix that stands for an id.
 const shortestPrefix = 4
-
-// newID makes the id of a thread.
-func newID() string {
-	var b [16]byte
-	_, _ = rand.Read(b[:]) // never fails
-	return hex.EncodeToString(b[:])
-}
-
-// isID reports whether s has the form of an id.
-func isID(s string) bool { return len(s) == 32 && isHex(s) }
-
-func isHex(s string) bool {
-	for i := range len(s) {
-		if c := s[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
-			return false
-		}
-	}
-	return true
-}
 
 // entry is the picture's line in a listing.
 func (p *Picture) entry() Entry {

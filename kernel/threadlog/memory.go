@@ -139,38 +139,6 @@ func (s *MemoryStore) List(_ context.Context, f Filter) ([]Entry, []Note, error)
 	return newestFirst(entries, f.Limit), nil, nil
 }
 
-// Fork implements [Store].
-func (s *MemoryStore) Fork(_ context.Context, id, at string) (string, error) {
-	m, err := s.find(id)
-	if err != nil {
-		return "", err
-	}
-	var lines []forkLine
-	e := newEncoder()
-	for _, r := range m.all() {
-		e.buf.Reset()
-		if err := e.add(r); err != nil {
-			return "", fmt.Errorf("thread %s: fork: %w", id, err)
-		}
-		lines = append(lines, forkLine{raw: slices.Clone(trimEnd(e.buf.Bytes())), record: r, seq: r.stamp().Seq})
-	}
-	child := newID()
-	out, err := fork(lines, at, child, time.Now().UTC())
-	if err != nil {
-		return "", fmt.Errorf("thread %s: fork at %q: %w", id, at, err)
-	}
-	f := &memoryThread{id: child, store: s}
-	for _, raw := range out {
-		if r, _, _, err := decode(trimEnd(raw)); err == nil {
-			f.records = append(f.records, r)
-		}
-	}
-	s.mu.Lock()
-	s.threads[child] = f
-	s.mu.Unlock()
-	return child, nil
-}
-
 // memoryMedia keeps image bytes in memory.
 type memoryMedia struct {
 	mu    sync.Mutex

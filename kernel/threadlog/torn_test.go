@@ -49,7 +49,7 @@ func TestTornAtEveryByteOfTheLastRecord(t *testing.T) { // FIELD-T1
 func drawRecord(t *rapid.T) threadlog.Record {
 	text := rapid.StringN(0, 20, 60)
 	id := rapid.SampledFrom([]string{"a", "b", "c"})
-	agent := rapid.SampledFrom([]string{"", "", "", "helper"}).Draw(t, "agent")
+	agent := rapid.SampledFrom([]string{"", "", "", "scout"}).Draw(t, "agent")
 	switch rapid.IntRange(0, 9).Draw(t, "kind") {
 	case 0, 1:
 		return turn(text.Draw(t, "text"))
