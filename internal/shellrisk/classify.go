@@ -16,6 +16,7 @@ const (
 	maxNodes   = 5000
 	maxDepth   = 64
 	maxNesting = 8
+	maxParsed  = 1 << 20 // all texts together
 	maxSummary = 200
 )
 
@@ -38,6 +39,7 @@ type judge struct {
 	// State of the walk.
 	source  string // that is being walked
 	nesting int    // of eval and -c
+	parsed  int    // bytes of text so far
 	at      place
 	input   input // of the command that is being walked
 	fed     trait // of the substitutions in the redirections of that command
@@ -136,6 +138,7 @@ func (j *judge) class() tool.Classification {
 // summary is one clean line.
 func summary(what, command string) string {
 	line := what
+	command = command[:min(len(command), 4*maxSummary)] // cleaning makes it shorter, and never longer
 	if command != "" {
 		line += ": " + command
 	}
@@ -161,9 +164,10 @@ func summary(what, command string) string {
 // script parses a text and judges it.
 func (j *judge) script(text string, nesting int) {
 	unparsed := func() {
-		j.note(finding{tool.Privileged, tool.PrivilegedEscalation, summary("command could not be parsed", text[:min(len(text), 4*maxSummary)])})
+		j.note(finding{tool.Privileged, tool.PrivilegedEscalation, summary("command could not be parsed", text)})
 	}
-	if len(text) > maxText || nesting > maxNesting {
+	j.parsed += len(text)
+	if len(text) > maxText || nesting > maxNesting || j.parsed > maxParsed {
 		unparsed()
 		return
 	}

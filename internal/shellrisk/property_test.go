@@ -44,7 +44,7 @@ func TestAWrapperLowersNothing(t *testing.T) {
 	f := newFence(t)
 	shapes := []string{
 		"( %s )", "{ %s; }", "if true; then %s; fi", "while true; do %s; done", "for x in a; do %s; done", "case a in a) %s;; esac",
-		"g() { %s; }", "echo $( %s )", "! %s", "cat <(%s)", "ls && %s", "%s &", "time %s", "true | { %s; }",
+		"g() { %s; }", "echo $( %s )", "! %s", "cat <(%s)", "ls && %s", "( %s & )", "time %s", "true | { %s; }",
 	}
 	rapid.Check(t, func(rt *rapid.T) {
 		command := rapid.SampledFrom(pieces).Draw(rt, "command")
@@ -70,12 +70,16 @@ func TestWhatIsTooBigIsNotParsed(t *testing.T) {
 		"nested -c":   nest(9),
 		"substituted": strings.Repeat("$(", 20_000),
 		"wrappers":    strings.Repeat("env ", 10_000) + "ls",
+		"again":       "{ " + strings.Repeat("bash;", 1000) + " } <<E\n" + strings.Repeat("ls\n", 2000) + "E",
 	} {
 		k := shellrisk.Classify(command, f)
 		assert.Equal(t, privilegedE, classOf(k), name)
 		assert.Contains(t, k.Summary, "command could not be parsed", name)
 	}
 	assert.Equal(t, writeWS, classOf(shellrisk.Classify(nest(8), f)))
+	assert.Equal(t, readWS, classOf(shellrisk.Classify("ls "+strings.Repeat(":=@", 1000), f)))
+	assert.Equal(t, forbidden, classOf(shellrisk.Classify("ls "+strings.Repeat(":=@", 20_000)+".ssh", f)))
+	assert.Equal(t, forbidden, classOf(shellrisk.Classify(strings.Repeat("sudo x;", 800)+"echo '"+strings.Repeat("x", 50_000)+"'", f)))
 	assert.Less(t, time.Since(start), 5*time.Second)
 }
 

@@ -44,6 +44,40 @@ func (f *Fence) Credential(path string) bool {
 	return false
 }
 
+// EndsInCredential reports whether a text is a path that holds credentials by its spelling, or ends in one behind "=",
+// ":" or "@".
+func (f *Fence) EndsInCredential(text string) bool {
+	if f.Credential(text) {
+		return true
+	}
+	lower := strings.ToLower(text)
+	// What begins behind a mark is a path of its own: its parts are looked at once, however many marks there are.
+	last, start := "", 0
+	for i := 0; i <= len(lower); i++ {
+		end := i == len(lower)
+		if !end && !strings.ContainsRune("/=:@", rune(lower[i])) {
+			continue
+		}
+		part := lower[start:i]
+		switch {
+		case credentialDirs[part] && (end || lower[i] == '/'):
+			return true
+		case end && (credentialFiles[part] || part == "credentials" && last == ".aws" && lower[start-1] == '/'):
+			return true
+		case end && trustFiles[part]:
+			for _, home := range f.home {
+				path := strings.ToLower(filepath.ToSlash(filepath.Join(home, part)))
+				rest := strings.TrimSuffix(lower, path)
+				if len(rest) < len(lower) && (rest == "" || strings.ContainsAny(rest[len(rest)-1:], "=:@")) {
+					return true
+				}
+			}
+		}
+		last, start = part, i+1
+	}
+	return false
+}
+
 // guarded reports whether an absolute path is, or lies below, a directory of the workspace that holds what runs later.
 func (f *Fence) guarded(path string) bool {
 	rel, ok := f.relative(path)
