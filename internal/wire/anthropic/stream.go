@@ -28,7 +28,7 @@ type block struct {
 	kind      string
 	number    int // position of a call, or number of a reasoning segment
 	input     []byte
-	streamed  bool
+	streamed  bool // text of it, or arguments, came
 	signature []byte
 }
 
@@ -178,6 +178,7 @@ func (d *decoder) start(index int, raw []byte, out *wire.Sink) {
 		b.number = d.spoken
 		d.spoken++
 		b.signature = append(b.signature, p.signature...)
+		b.streamed = p.thinking != ""
 		out.Reasoning(b.number, model.SegmentText, p.thinking)
 	case "redacted_thinking":
 		out.State(model.Reasoning, d.spoken, bytes.Clone(raw))
@@ -212,6 +213,7 @@ func (d *decoder) delta(out *wire.Sink) error {
 		out.Text(p.text)
 	case "thinking_delta":
 		if b.kind == "thinking" {
+			b.streamed = b.streamed || p.thinking != ""
 			out.Reasoning(b.number, model.SegmentText, p.thinking)
 		}
 	case "signature_delta":
@@ -230,10 +232,12 @@ func (d *decoder) end(b *block, out *wire.Sink) {
 	switch b.kind {
 	case "thinking":
 		signature := b.signature
-		if len(signature) == 0 {
+		if len(signature) == 0 && b.streamed {
 			signature = []byte(wire.Unsigned)
 		}
-		out.State(model.Reasoning, b.number, signature)
+		if len(signature) > 0 {
+			out.State(model.Reasoning, b.number, signature)
+		}
 	case "tool_use":
 		if !b.streamed && len(b.input) > 2 { // more than {}
 			out.Arguments(b.number, string(b.input))

@@ -227,7 +227,7 @@ func (d *decoder) candidates() {
 	s, c := &d.s, &d.chunk
 	for s.Array(); s.Next(); {
 		c.candidates = true
-		before, index := *c, 0
+		parts, finish, index := len(c.parts), c.finish, 0
 		for s.Object(); s.Next(); {
 			switch string(s.Key()) {
 			case "index":
@@ -249,7 +249,7 @@ func (d *decoder) candidates() {
 			}
 		}
 		if index != 0 {
-			*c = before
+			c.parts, c.finish = c.parts[:parts], finish
 		}
 	}
 }

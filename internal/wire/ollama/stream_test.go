@@ -30,3 +30,7 @@ func client(t testing.TB, transport http.RoundTripper, change ...func(*model.Cli
 func TestRecordedStreams(t *testing.T) {
 	wiretest.Run(t, ollama.Protocol, func(rt http.RoundTripper) model.Client { return client(t, rt) })
 }
+
+func FuzzStream(f *testing.F) {
+	wiretest.Fuzz(f, ollama.Protocol, func(t testing.TB, rt http.RoundTripper) model.Client { return client(t, rt) })
+}

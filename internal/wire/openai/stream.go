@@ -10,9 +10,10 @@ import (
 
 // decoder reads the chunks of one answer.
 type decoder struct {
-	s     rawjson.Scanner
-	calls calls
-	chunk chunk
+	s      rawjson.Scanner
+	calls  calls
+	chunk  chunk
+	before said
 
 	refused  bool
 	finished bool
@@ -140,11 +141,27 @@ func finish(word string) model.Finish {
 	return model.FinishOther
 }
 
+// said is what the choices of a chunk said so far.
+type said struct {
+	text, refusal, reasoningContent, reasoning, finish string
+	fragments                                          int
+}
+
+func (s *said) keep(c *chunk) {
+	*s = said{c.text, c.refusal, c.reasoningContent, c.reasoning, c.finish, len(c.fragments)}
+}
+
+func (s *said) restore(c *chunk) {
+	c.text, c.refusal, c.reasoningContent, c.reasoning, c.finish = s.text, s.refusal, s.reasoningContent, s.reasoning, s.finish
+	c.fragments = c.fragments[:s.fragments]
+}
+
 // choices reads the choice of index 0; the index may come after what it belongs to.
 func (d *decoder) choices() {
 	s := &d.s
 	for s.Array(); s.Next(); {
-		before, index := d.chunk, 0
+		index := 0
+		d.before.keep(&d.chunk)
 		for s.Object(); s.Next(); {
 			switch string(s.Key()) {
 			case "index":
@@ -160,7 +177,7 @@ func (d *decoder) choices() {
 			}
 		}
 		if index != 0 {
-			d.chunk = before
+			d.before.restore(&d.chunk)
 		}
 	}
 }

@@ -316,11 +316,28 @@ func (s *Scanner) quoted() (raw []byte, escaped bool) {
 	s.comma = true
 	start := s.pos + 1
 	i := start
-	for {
+	// Most strings are names and short words: looking at each byte is faster there than searching.
+	for end := min(start+short, len(s.data)); i < end; i++ {
+		switch s.data[i] {
+		case '"':
+			s.pos = i + 1
+			return s.data[start:i], false
+		case '\\':
+			return s.long(start, i)
+		}
+	}
+	return s.long(start, i)
+}
+
+// short is the length up to which a string is read byte by byte.
+const short = 32
+
+// long reads on at i in the string that begins at start.
+func (s *Scanner) long(start, i int) (raw []byte, escaped bool) {
+	for i <= len(s.data) {
 		n := bytes.IndexByte(s.data[i:], '"')
 		if n < 0 {
-			s.fail()
-			return nil, false
+			break
 		}
 		end := i + n
 		b := bytes.IndexByte(s.data[i:end], '\\')
@@ -330,11 +347,9 @@ func (s *Scanner) quoted() (raw []byte, escaped bool) {
 		}
 		escaped = true
 		i += b + 2 // the byte after a backslash never ends the string
-		if i > len(s.data) {
-			s.fail()
-			return nil, false
-		}
 	}
+	s.fail()
+	return nil, false
 }
 
 func (s *Scanner) word(w string) {
