@@ -102,19 +102,15 @@ func (s *Source) searchPlace(g *search, i *tool.Invocation, spot *fence.Spot, ar
 		if args.Include != "" && !included(args.Include, name) {
 			return true
 		}
-		info, err := w.root.Stat(rel)
-		if err != nil || !info.Mode().IsRegular() {
-			return true
-		}
-		if info.Size() > maxGrepFile {
-			g.skipped++
-			return true
-		}
-		file, err := w.root.Open(rel)
+		file, info, err := fence.OpenRegular(w.root, rel)
 		if err != nil {
 			return true
 		}
 		defer func() { _ = file.Close() }()
+		if info.Size() > maxGrepFile {
+			g.skipped++
+			return true
+		}
 		return g.file(path.Join(shown, name), file)
 	}
 	w.walk()

@@ -122,11 +122,7 @@ func (w *walker) ignoreFile(dir string) []byte {
 }
 
 func readSmall(root *os.Root, name string) []byte {
-	info, err := root.Stat(name)
-	if err != nil || !info.Mode().IsRegular() {
-		return nil
-	}
-	f, err := root.Open(name)
+	f, _, err := fence.OpenRegular(root, name)
 	if err != nil {
 		return nil
 	}

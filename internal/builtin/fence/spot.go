@@ -143,23 +143,33 @@ func (s *Spot) Open() (*os.File, error) {
 	if err := regular(before); err != nil {
 		return nil, err
 	}
-	file, err := s.Root.OpenFile(s.Name, os.O_RDONLY|nonBlocking, 0)
+	file, after, err := OpenRegular(s.Root, s.Name)
 	if err != nil {
-		return nil, escape(err)
+		return nil, err
 	}
-	// The file may be another one by now: what counts is the one that was opened.
-	after, err := file.Stat()
+	if s.strict && !os.SameFile(before, after) {
+		_ = file.Close()
+		return nil, ErrMoved
+	}
+	return file, nil
+}
+
+// OpenRegular opens a regular file below a root for reading. It never waits for the other end of a pipe.
+func OpenRegular(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
+	file, err := root.OpenFile(name, os.O_RDONLY|nonBlocking, 0)
+	if err != nil {
+		return nil, nil, escape(err)
+	}
+	// What counts is the file that was opened, not what was there before.
+	info, err := file.Stat()
 	if err == nil {
-		err = regular(after)
-	}
-	if err == nil && s.strict && !os.SameFile(before, after) {
-		err = ErrMoved
+		err = regular(info)
 	}
 	if err != nil {
 		_ = file.Close()
-		return nil, plain(err)
+		return nil, nil, plain(err)
 	}
-	return file, nil
+	return file, info, nil
 }
 
 // OpenDir opens the place as a root of its own.
