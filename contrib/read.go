@@ -156,23 +156,31 @@ func cancellation(err error) bool {
 }
 
 // attempt runs f and turns an error or a panic of it into the failure of e.
-func attempt(e *EntryInfo, f func() error) (failure *CallError, err error) {
-	cause := CauseError
-	func() {
-		defer func() {
-			if p := recover(); p != nil {
-				cause, err = CausePanic, fmt.Errorf("panic: %v", p)
-			}
-		}()
-		err = f()
-	}()
-	// The failure of another entry, which this one asked, is an error of this one.
-	if err == nil || errors.As(err, &failure) && failure.Origin == e.Origin {
-		return failure, err
+func attempt(e *EntryInfo, f func() error) (*CallError, error) {
+	cause, err := recovered(f)
+	if err == nil {
+		return nil, nil
 	}
-	failure = &CallError{Cause: cause, Point: e.Point, Origin: e.Origin, Label: e.Label}
+	return failureOf(e, cause, err), err
+}
+
+func recovered(f func() error) (cause Cause, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			cause, err = CausePanic, fmt.Errorf("panic: %v", p)
+		}
+	}()
+	return CauseError, f()
+}
+
+func failureOf(e *EntryInfo, cause Cause, err error) *CallError {
+	// The failure of another entry, which this one asked, is an error of this one.
+	if failure, ok := errors.AsType[*CallError](err); ok && failure.Origin == e.Origin {
+		return failure
+	}
+	failure := &CallError{Cause: cause, Point: e.Point, Origin: e.Origin, Label: e.Label}
 	if e.Origin.kind != kindPlugin {
 		failure.err = err
 	}
-	return failure, err
+	return failure
 }

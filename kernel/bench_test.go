@@ -31,7 +31,7 @@ func (s *scripted) Round(_ context.Context, _ *model.Request, emit func(model.De
 		items := make([]*model.Item, s.parallel)
 		for i := range items {
 			id := strconv.Itoa(i)
-			arguments := `{"text":"` + strconv.Itoa(s.round) + `"}`
+			arguments := `{"text":"` + strconv.Itoa(s.round) + "-" + id + `"}`
 			items[i] = &model.Item{Kind: model.ToolCall, CallID: id, Name: "echo", Arguments: arguments}
 		}
 		return &model.Response{Items: items, Finish: model.FinishToolCalls}, nil

@@ -14,18 +14,6 @@ import (
 // maxParallel is how many calls run at the same time.
 const maxParallel = 8
 
-// setUpCalls describes the turn to the dispatcher.
-func (t *turn) setUpCalls() {
-	th := t.thread
-	t.calls = dispatcher.Turn{
-		Thread: th.id, Turn: t.id, Workspace: th.workspace, Mode: t.mode, Approval: th.Approval, Snapshot: t.plan.tools,
-		DataDirs: t.kernel.config.DataDirs, Images: t.plan.request.ImageInput, OutputLimit: t.limits.ToolOutput,
-		TakeBudget: t.takeBudget, BeforeStart: t.beforeStart, Result: t.subcallEnded,
-		Progress: func(callID, text string) { t.side.post(CallProgress{CallID: callID, Text: text}) },
-		Report:   t.report, Note: t.diagnose,
-	}
-}
-
 // takeBudget takes one subcall off the turn's budget. Any goroutine.
 func (t *turn) takeBudget() bool {
 	t.side.mu.Lock()

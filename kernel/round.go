@@ -108,7 +108,7 @@ func (t *turn) oneRound(ctx context.Context) (StopReason, error) {
 	if err != nil {
 		return Failed, err
 	}
-	answer, err := t.plan.pipeline.Round(ctx, request, t.onDelta)
+	answer, err := t.plan.pipeline.Round(ctx, request, t.delta)
 	if err != nil || answer == nil {
 		return t.roundFailed(ctx, err)
 	}

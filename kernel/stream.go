@@ -51,8 +51,6 @@ type sideEvents struct {
 // maxProgress bounds what a tool that reports without end can pile up; the newest reports are dropped.
 const maxProgress = 256
 
-func (s *sideEvents) init() { s.wake = make(chan struct{}, 1) }
-
 func (s *sideEvents) post(e Event) {
 	s.mu.Lock()
 	if _, ok := e.(CallProgress); ok {
@@ -78,9 +76,9 @@ func (s *sideEvents) take() []Event {
 	return events
 }
 
-// report handles the failure of an entry: every one goes to the log, the first of its kind in this turn to the operator.
+// reportFailure handles the failure of an entry: every one goes to the log, the first of its kind in this turn to the operator.
 // Safe for any goroutine.
-func (t *turn) report(e *contrib.EntryInfo, c *contrib.CallError) {
+func (t *turn) reportFailure(e *contrib.EntryInfo, c *contrib.CallError) {
 	t.kernel.log.Warn("contribution failed", "thread", t.thread.id, "turn", t.id, "point", c.Point,
 		"origin", e.Origin.String(), "label", e.Label, "cause", string(c.Cause), "rule", c.Rule)
 	if !t.once.first(e, c) {

@@ -39,6 +39,7 @@ type Thread struct {
 
 	// Below: owned by the running turn.
 	turns   int
+	turn    *turn
 	plan    plan
 	meter   estimate.Meter
 	counter estimate.Counter
@@ -54,6 +55,7 @@ func newThread(k *Kernel, log *threadlog.Log, o Options) *Thread {
 		mode = ApprovalDefault
 	}
 	t.approval.Store(&mode)
+	t.turn = newTurn(t)
 	return t
 }
 

@@ -68,10 +68,22 @@ func (t *Turn) Wait() (Result, error) {
 	return t.result, t.err
 }
 
-// turn is a running turn. All of it is used by the goroutine that runs the turn, except where it says otherwise.
+// turn is a running turn. All of it is used by the goroutine that runs the turn, except where it says otherwise. A thread
+// has one and uses it for all its turns, since they run one after another.
 type turn struct {
 	kernel *Kernel
 	thread *Thread
+	plan   *plan
+	side   sideEvents
+	calls  dispatcher.Turn
+	report contrib.Report            // reportFailure; made once, as the next one is
+	delta  func(d model.Delta) error // onDelta
+
+	turnState
+}
+
+// turnState is what belongs to a single turn.
+type turnState struct {
 	id     string
 	mode   string
 	ref    string // model that was asked for
@@ -81,9 +93,7 @@ type turn struct {
 	view   *contrib.View
 	emit   func(Event) // nil: nobody listens
 
-	plan    *plan
 	system  string
-	calls   dispatcher.Turn
 	brake   compaction.Brake
 	result  Result
 	round   int
@@ -92,7 +102,27 @@ type turn struct {
 	raw     []string // raw hooks that changed the request of this round
 
 	once failures
-	side sideEvents
+}
+
+func newTurn(t *Thread) *turn {
+	r := &turn{kernel: t.kernel, thread: t, plan: &t.plan}
+	r.side.wake = make(chan struct{}, 1)
+	r.report, r.delta = r.reportFailure, r.onDelta
+	r.calls = dispatcher.Turn{
+		Thread: t.id, Workspace: t.workspace, Approval: t.Approval, DataDirs: t.kernel.config.DataDirs,
+		TakeBudget: r.takeBudget, BeforeStart: r.beforeStart, Result: r.subcallEnded,
+		Progress: func(callID, text string) { r.side.post(CallProgress{CallID: callID, Text: text}) },
+		Report:   r.report, Note: r.diagnose,
+	}
+	return r
+}
+
+// reset forgets the turn before.
+func (t *turn) reset() {
+	text := t.attempt.text[:0]
+	t.turnState = turnState{}
+	t.attempt.text = text
+	t.side.take()
 }
 
 // Run runs one turn to its end and hands each event to emit, which may be nil; events come one after another, on the
@@ -122,7 +152,10 @@ func (t *Thread) Run(ctx context.Context, in Input, emit func(Event)) (Result, e
 	if err := ctx.Err(); err != nil {
 		return Result{}, err
 	}
-	r := &turn{kernel: t.kernel, thread: t, gear: in.Gear, emit: emit, plan: &t.plan}
+	r := t.turn
+	r.reset()
+	defer r.reset()
+	r.gear, r.emit = in.Gear, emit
 	r.limits = in.Limits.or(t.kernel.config.Limits).or(defaultLimits)
 	t.mu.Lock()
 	if in.Mode != "" {
@@ -145,7 +178,6 @@ func (t *Thread) Run(ctx context.Context, in Input, emit func(Event)) (Result, e
 
 // start brings the turn to the point where it exists: the user message is stored.
 func (t *turn) start(ctx context.Context, text string) error {
-	t.side.init()
 	th := t.thread
 	t.view = t.kernel.registry.View()
 	// The model is found, and tools are planned, before anything is stored: a turn that cannot start leaves no trace.
@@ -204,7 +236,7 @@ func (t *turn) run(parent context.Context) Result {
 	for _, n := range th.takeNotes() {
 		t.send(n)
 	}
-	t.setUpCalls()
+	t.calls.Begin(t.id, t.mode, t.plan.tools, r.ImageInput, t.limits.ToolOutput)
 	t.observeStart(ctx)
 	stop, err := t.rounds(ctx)
 	if cause := context.Cause(ctx); cause != nil && stop != Completed {

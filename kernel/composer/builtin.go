@@ -95,12 +95,5 @@ func environment(c prompt.Context) string {
 	if c.Workspace == "" {
 		return ""
 	}
-	var b strings.Builder
-	b.WriteString("# Environment\n\nWorkspace: ")
-	b.WriteString(strings.ReplaceAll(c.Workspace, `\`, "/"))
-	b.WriteString("\nPlatform: ")
-	b.WriteString(runtime.GOOS)
-	b.WriteString("/")
-	b.WriteString(runtime.GOARCH)
-	return b.String()
+	return "# Environment\n\nWorkspace: " + strings.ReplaceAll(c.Workspace, `\`, "/") + "\nPlatform: " + runtime.GOOS + "/" + runtime.GOARCH
 }

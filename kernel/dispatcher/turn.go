@@ -44,6 +44,12 @@ type Turn struct {
 	noImages  atomic.Bool // the note about images of a hook was made
 }
 
+// Begin prepares the description of a thread's last turn for its next one. No call of the last turn may be running.
+func (t *Turn) Begin(id, mode string, s *toolset.Snapshot, images bool, outputLimit int) {
+	t.Turn, t.Mode, t.Snapshot, t.Images, t.OutputLimit = id, mode, s, images, outputLimit
+	t.noImages.Store(false)
+}
+
 // Request is one call as it was asked for.
 type Request struct {
 	ID, ParentID string
