@@ -5,7 +5,7 @@ import "sync/atomic"
 // eagerLists is how many elements the lists of one point may have together to be computed at the publication. Beyond it
 // a thread's list, and the metadata of the workspace list, are computed by the first reader and then kept: a registry
 // with thousands of entries and threads would copy all of them at each add.
-const eagerLists = 1024
+var eagerLists = 1024
 
 // lists is what one point resolves to in one view, in its own type.
 type lists[T any] struct {
