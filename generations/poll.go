@@ -187,8 +187,8 @@ func (w *Watch) look(collect bool) bool {
 		if leak.RootGone && len(groups) == 0 {
 			x.cleaning = true
 			reclaimed = append(reclaimed, x)
-			changed[x.remains.Plugin] = true
-		} else if !reflect.DeepEqual(leak, x.leak) {
+		}
+		if !reflect.DeepEqual(leak, x.leak) {
 			changed[x.remains.Plugin] = true
 		}
 		x.leak = leak
@@ -198,6 +198,7 @@ func (w *Watch) look(collect bool) bool {
 		gone := w.clean(x)
 		w.mu.Lock()
 		if gone {
+			changed[x.remains.Plugin] = true
 			w.list = slices.DeleteFunc(w.list, func(y *watched) bool { return y == x })
 		} else {
 			x.cleaning = false
