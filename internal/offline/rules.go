@@ -51,6 +51,9 @@ var patterns = sync.OnceValue(func() []*regexp.Regexp {
 
 // rules answers as the model rules does.
 func rules(r *model.Request) (answer, error) {
+	if asksForSummary(lastUser(r.Items)) {
+		return summary(r.Items), nil
+	}
 	if report := results(r.Items); report != "" {
 		return answer{text: report}, nil
 	}
@@ -103,6 +106,7 @@ func unquote(text string) string {
 func help() string {
 	var b strings.Builder
 	b.WriteString("This is the offline model. It needs no network and understands these forms:\n")
+	b.WriteString("\n- " + summaryForm)
 	for _, s := range sentences {
 		b.WriteString("\n- " + s.form)
 	}
