@@ -7,6 +7,7 @@ import (
 	"errors"
 	"runtime/debug"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -26,9 +27,32 @@ var errOverdue = errors.New("dispatcher: the time of the call has passed")
 type invocation struct {
 	p        *Prepared
 	ctx      context.Context // of the tool; its subcalls run under it
-	ended    atomic.Bool
 	subcalls atomic.Int64
 	done     chan answer // room for one, so that a late answer blocks nobody
+
+	mu    sync.Mutex
+	ended bool
+	use   sync.WaitGroup // what the tool has asked the host for and not got yet
+}
+
+// enter admits one use of the host by the tool, which ends with i.use.Done.
+func (i *invocation) enter() bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if !i.ended {
+		i.use.Add(1)
+	}
+	return !i.ended
+}
+
+// end refuses further use, cancels subcalls that are still running and waits for them: each has its result before this
+// call has its own.
+func (i *invocation) end(stop context.CancelCauseFunc) {
+	i.mu.Lock()
+	i.ended = true
+	i.mu.Unlock()
+	stop(context.Canceled)
+	i.use.Wait()
 }
 
 // answer is what the runtime came to.
@@ -42,9 +66,7 @@ type answer struct {
 func (p *Prepared) invoke(ctx context.Context) tool.Result {
 	own, stop := context.WithCancelCause(ctx)
 	i := &invocation{p: p, ctx: own, done: make(chan answer, 1)}
-	// Both ends are told at once: the tool that it has to stop, its helpers that they may not go on.
-	defer stop(context.Canceled)
-	defer i.ended.Store(true)
+	defer i.end(stop)
 	go i.run()
 
 	var overdue <-chan time.Time
@@ -102,16 +124,18 @@ func (i *invocation) input() tool.Invocation {
 }
 
 func (i *invocation) progress(text string) {
-	if f := i.p.turn.Progress; f != nil && !i.ended.Load() {
+	if f := i.p.turn.Progress; f != nil && i.enter() {
+		defer i.use.Done()
 		f(i.p.request.ID, text)
 	}
 }
 
 // call dispatches another tool for the running one.
 func (i *invocation) call(ctx context.Context, name string, arguments json.RawMessage) (tool.Result, error) {
-	if i.ended.Load() {
+	if !i.enter() {
 		return tool.Result{}, tool.ErrEnded
 	}
+	defer i.use.Done()
 	own, cancel := context.WithCancel(i.ctx)
 	defer cancel()
 	defer context.AfterFunc(ctx, cancel)()
@@ -128,9 +152,6 @@ func (i *invocation) call(ctx context.Context, name string, arguments json.RawMe
 			map[string]any{"reason": tool.ReasonNotAvailable}))
 	} else {
 		o = p.d.Dispatch(own, t, r)
-	}
-	if i.ended.Load() {
-		return tool.Result{}, tool.ErrEnded
 	}
 	if t.Result != nil {
 		t.Result(o)

@@ -249,6 +249,31 @@ func TestAToolThatDoesNotListen(t *testing.T) {
 	})
 }
 
+// A subcall that its parent did not wait for is cancelled, and has its result before the parent has its own.
+func TestSubcallsEndBeforeTheirParent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost(t)
+		started := make(chan struct{})
+		got := make(chan tool.Result, 1)
+		h.tools(registration("inner", func(ctx context.Context, _ tool.Invocation) (tool.Result, error) {
+			close(started)
+			<-ctx.Done()
+			return tool.Result{}, ctx.Err()
+		}), registration("hasty", func(ctx context.Context, i tool.Invocation) (tool.Result, error) {
+			go func() {
+				r, _ := i.Call(ctx, "inner", nil)
+				got <- r
+			}()
+			<-started
+			return tool.Text("done"), nil
+		}))
+		assert.Equal(t, "done", h.call("hasty", `{}`).Text)
+		require.Len(t, h.subs, 1)
+		assert.Equal(t, tool.CodeCancelled, code(h.subs[0]))
+		assert.Equal(t, tool.CodeCancelled, (<-got).Error.Code)
+	})
+}
+
 func TestACancelledToolMayReturnItsOwnResult(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost(t)
@@ -485,7 +510,11 @@ func TestTheCostOfACallIsConstant(t *testing.T) {
 		}
 		h.tools(list...)
 		h.turn.Result = nil
-		return testing.AllocsPerRun(100, func() { h.call("t", `{}`) })
+		least := testing.AllocsPerRun(1, func() { h.call("t", `{}`) })
+		for range 50 { // pools give less back while races are looked for
+			least = min(least, testing.AllocsPerRun(1, func() { h.call("t", `{}`) }))
+		}
+		return least
 	}
 	few, many := cost(1), cost(400)
 	assert.InDelta(t, few, many, 2)
