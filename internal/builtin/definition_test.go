@@ -38,7 +38,7 @@ func TestDefinitions(t *testing.T) {
 		}
 		assert.Equal(t, want, r.Definition.Catalogs, r.Definition.Name)
 	}
-	assert.Equal(t, []string{"read", "list", "glob", "grep", "edit", "write", "bash"}, names)
+	assert.Equal(t, []string{"read", "list", "glob", "grep", "todowrite", "todoread", "question", "edit", "write", "bash"}, names)
 }
 
 // FIELD-E9 (the tool's side: a wrong shape is classified and refused, and nothing panics)

@@ -1,4 +1,5 @@
-// Package builtin holds the tools that every host has: read, list, glob, grep, edit, write and bash.
+// Package builtin holds the tools that every host has: read, list, glob, grep, todowrite, todoread,
+// question, edit, write and bash.
 //
 // [Module] contributes them to an fx graph as the source "tools:builtin"; a [Config] in the same graph sets them up. A
 // program without fx makes the source itself:

@@ -29,6 +29,10 @@ type Config struct {
 	BashTimeout time.Duration
 	// SkillDirs are directories outside the workspace that may be read as if they were inside.
 	SkillDirs []string
+	// Todos keeps the todo lists. Nil: they live in memory, until the thread is released.
+	Todos Todos
+	// Asker puts questions to the operator. Nil: nobody is there to answer.
+	Asker Asker
 	// Shell is the program that runs commands. Blank: bash, or sh when there is no bash, as found on the path. Where none
 	// is found there is no bash tool.
 	Shell string
@@ -38,9 +42,14 @@ type Config struct {
 type Source struct {
 	config Config
 	tools  []tool.Registration
-	fences sync.Map // workspace to *fence.Fence
-	seen   memory
-	locks  locks
+	// forSubagents are tools without the question.
+	forSubagents []tool.Registration
+	fences       sync.Map // workspace to *fence.Fence
+	seen         memory
+	locks        locks
+	todos        Todos
+	asker        Asker
+	kept         *todoMemory // the todos, when nobody else keeps them
 }
 
 // New makes the source.
@@ -51,13 +60,23 @@ func New(c Config) *Source {
 	if c.Shell == "" {
 		c.Shell = findShell()
 	}
-	s := &Source{config: c}
+	s := &Source{config: c, todos: c.Todos, asker: c.Asker}
+	if s.todos == nil {
+		s.kept = &todoMemory{}
+		s.todos = s.kept
+	}
 	s.tools = []tool.Registration{
 		s.registration(readTool), s.registration(listTool), s.registration(globTool), s.registration(grepTool),
+		s.registration(todowriteTool), s.registration(todoreadTool), s.registration(questionTool),
 		s.registration(editTool), s.registration(writeTool),
 	}
 	if c.Shell != "" {
 		s.tools = append(s.tools, s.registration(bashTool))
+	}
+	for _, r := range s.tools {
+		if r.Definition.Name != questionTool.name {
+			s.forSubagents = append(s.forSubagents, r)
+		}
 	}
 	return s
 }
@@ -81,14 +100,20 @@ var (
 // SourceID returns tools:builtin.
 func (s *Source) SourceID() string { return tool.SourceBuiltin }
 
-// Tools returns the built-in tools. They are the same in each planning pass.
-func (s *Source) Tools(context.Context, tool.Planning) ([]tool.Registration, error) {
+// Tools returns the built-in tools. A subagent gets all but the question: only the main agent can ask.
+func (s *Source) Tools(_ context.Context, p tool.Planning) ([]tool.Registration, error) {
+	if p.ThreadKind == "subagent" {
+		return s.forSubagents, nil
+	}
 	return s.tools, nil
 }
 
-// ReleaseThread forgets what the thread has read and written.
+// ReleaseThread forgets what the thread has read and written, and the todos that nobody else keeps.
 func (s *Source) ReleaseThread(_ context.Context, thread string) error {
 	s.seen.release(thread)
+	if s.kept != nil {
+		s.kept.release(thread)
+	}
 	return nil
 }
 
@@ -111,11 +136,25 @@ type params struct {
 	fx.In
 
 	Config Config `optional:"true"`
+	Todos  Todos  `optional:"true"`
+	Asker  Asker  `optional:"true"`
 }
 
-// Module contributes the built-in tools. It provides *Source, and takes a Config from the graph when there is one.
+func fromGraph(p params) *Source {
+	c := p.Config
+	if c.Todos == nil {
+		c.Todos = p.Todos
+	}
+	if c.Asker == nil {
+		c.Asker = p.Asker
+	}
+	return New(c)
+}
+
+// Module contributes the built-in tools. It provides *Source, and takes Config, Todos and Asker from the graph when they
+// are there.
 var Module = fx.Options(
-	fx.Provide(func(p params) *Source { return New(p.Config) }),
+	fx.Provide(fromGraph),
 	contrib.ProvideSet(func(s *Source) contrib.Set {
 		return contrib.Set{
 			contrib.Item[tool.Source](tool.Sources, s, contrib.Named(tool.SourceBuiltin), contrib.Order(100)),
