@@ -57,6 +57,7 @@ type dialect struct {
 	root []byte
 	open []string // references that are being put in place
 	size int
+	seen map[string][]byte // what references name
 }
 
 // mostGrown bounds what references that are put in place many times make of a schema.
@@ -141,7 +142,14 @@ func end(b []byte) []byte {
 
 // reference puts the schema that ref names in place. A description beside the reference wins.
 func (d *dialect) reference(dst []byte, ref string, from []byte) []byte {
-	target := d.find(ref)
+	target, known := d.seen[ref]
+	if !known {
+		target = d.find(ref)
+		if d.seen == nil {
+			d.seen = map[string][]byte{}
+		}
+		d.seen[ref] = target
+	}
 	if target == nil {
 		return append(dst, anything...)
 	}
