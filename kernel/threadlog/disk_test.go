@@ -104,6 +104,14 @@ func TestACallWithoutAResult(t *testing.T) { // FIELD-S1, FIELD-H12
 	}
 }
 
+func TestAFinishedCallIsFinished(t *testing.T) { // FIELD-S4
+	b := strings.NewReplacer(`"a"`, `"b"`, "i4", "i6", `"A"`, `"B"`).Replace(resultLine)
+	_, s := written(t, lines(userLine, callsLine, startLine, b, resultLine))
+	l, _ := reopen(t, s)
+	add(t, l, turn("go on"))
+	assert.Equal(t, []string{"success a: A", "success b: B", "user: go on"}, show(l.Items())[3:])
+}
+
 func TestAResultWithoutACall(t *testing.T) { // FIELD-S2
 	log := lines(resultLine, userLine, replyLine, endLine)
 	home, s := written(t, log)

@@ -39,6 +39,38 @@ func (s *shortSink) write(records []Record, _ bool) error {
 	return s.err
 }
 
+// watchingSink notes which records were flushed before the append returned.
+type watchingSink struct {
+	memoryThread
+	flushed map[string]bool
+}
+
+func (w *watchingSink) write(records []Record, durable bool) error {
+	for _, r := range records {
+		w.flushed[r.Kind()] = durable
+	}
+	return nil
+}
+
+func TestCommitPointsAreFlushed(t *testing.T) {
+	w := &watchingSink{memoryThread: memoryThread{store: Memory()}, flushed: make(map[string]bool)}
+	l := newLog(newID(), Header{}, w, &w.store.media)
+	turn := userTurn()
+	summary := &model.Item{Kind: model.Message, Role: model.System, Text: "s"}
+	result := &model.Item{Kind: model.ToolResult}
+	for _, r := range []Record{
+		turn, &System{}, &Round{}, &Call{}, &Result{Item: result}, &Partial{}, &TurnEnd{}, &Prune{}, &Compaction{Summary: summary},
+		&Todos{}, &Mode{}, &Title{},
+	} {
+		require.NoError(t, l.Append(r))
+	}
+	delete(w.flushed, "thread") // with the turn behind it
+	assert.Equal(t, map[string]bool{
+		"turn": true, "round": true, "call": true, "result": true, "turn_end": true, "compaction": true,
+		"system": false, "partial": false, "prune": false, "todos": false, "mode": false, "title": false,
+	}, w.flushed)
+}
+
 func TestADiskThatIsFull(t *testing.T) {
 	home := t.TempDir()
 	s := Disk(home)

@@ -85,6 +85,9 @@ func fork(parent []forkLine, at, id string, now time.Time) ([][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if !slices.ContainsFunc(parent[:last+1], func(l forkLine) bool { return begins(l.record) }) {
+		return nil, ErrPlace // there would be nothing to go on with
+	}
 	var t transcript
 	var out [][]byte
 	seq := int64(0)

@@ -105,7 +105,7 @@ func TestPlacesOfAFork(t *testing.T) {
 	require.Len(t, p.Items(), 3)
 	assert.Equal(t, "a", p.Items()[2].CallID, "the round is cut behind the item")
 	assert.Equal(t, model.Interrupted, p.Items()[2].Status)
-	for _, at := range []string{"99", "i99", "nonsense", "-1", "0"} {
+	for _, at := range []string{"99", "i99", "nonsense", "-1", "0", "1"} {
 		_, err := s.Fork(t.Context(), l.ID(), at)
 		require.ErrorIs(t, err, threadlog.ErrPlace, at)
 	}

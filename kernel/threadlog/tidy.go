@@ -2,6 +2,7 @@ package threadlog
 
 import (
 	"strings"
+	"sync/atomic"
 	"unicode/utf8"
 
 	"github.com/crystalkernel/crystal/points/model"
@@ -77,11 +78,7 @@ func valid(s *string) {
 }
 
 // raise lifts a counter to at least n.
-func raise(counter interface {
-	Load() int64
-	CompareAndSwap(old, new int64) bool
-}, n int64,
-) {
+func raise(counter *atomic.Int64, n int64) {
 	for {
 		old := counter.Load()
 		if old >= n || counter.CompareAndSwap(old, n) {
