@@ -20,6 +20,9 @@ const (
 	maxSummary = 200
 )
 
+// tooDeep is nested deeper than what is looked at. The parser takes long to find that out.
+var tooDeep = strings.Repeat("(", maxDepth+1)
+
 // Classify judges a command line that would run in the fence's workspace. It takes any text.
 func Classify(command string, f *fence.Fence) tool.Classification {
 	j := &judge{fence: f, at: place{dir: f.Workspace()}, readable: true}
@@ -167,7 +170,7 @@ func (j *judge) script(text string, nesting int) {
 		j.note(finding{tool.Privileged, tool.PrivilegedEscalation, summary("command could not be parsed", text)})
 	}
 	j.parsed += len(text)
-	if len(text) > maxText || nesting > maxNesting || j.parsed > maxParsed {
+	if len(text) > maxText || nesting > maxNesting || j.parsed > maxParsed || strings.Contains(text, tooDeep) {
 		unparsed()
 		return
 	}

@@ -26,6 +26,9 @@ type word struct {
 func (j *judge) expand(w *syntax.Word) []word {
 	parts := w.Parts
 	split := &syntax.Word{Parts: parts}
+	if openBraces(parts) > maxBraces {
+		return []word{{node: w}} // telling what these stand for would take too long
+	}
 	if !syntax.SplitBraces(split) {
 		v := j.evaluate(parts)
 		v.node = w
@@ -42,6 +45,19 @@ func (j *judge) expand(w *syntax.Word) []word {
 		out = append(out, v)
 	}
 	return out
+}
+
+// maxBraces is how many braces are opened in a word that is looked at.
+const maxBraces = 32
+
+func openBraces(parts []syntax.WordPart) int {
+	n := 0
+	for _, part := range parts {
+		if lit, ok := part.(*syntax.Lit); ok {
+			n += strings.Count(lit.Value, "{")
+		}
+	}
+	return n
 }
 
 // braces multiplies the alternatives of a word out.
