@@ -1,2 +1,58 @@
 // Package generations runs the code of plugins so that it can be taken away again.
+//
+// One activation of one plugin is a generation. [Activate] builds it, stages what it contributes, and publishes that in
+// one step, or rolls everything back. [Generation.Stop] takes it down in a fixed order: out of the views, the gate closed,
+// told to stop, the calls inside waited for, and only then its resources closed, newest first.
+//
+//	g, err := generations.Activate(ctx, generations.Config{
+//		Plugin: "acme.echo", ID: "g1", Registry: registry,
+//		Build: func(ctx context.Context, s *generations.Scope) (generations.App, error) {
+//			_, err := echo.Points.Add(s.Registrar, newEcho(s.Lifetime))
+//			return nil, err
+//		},
+//	})
+//	…
+//	teardown := g.Stop(contrib.StopOperator)
+//	<-teardown.Done()
+//
+// The types to know:
+//
+//   - [Gate] and [Lease]: admit calls, refuse them once closed, and tell when the last one has left.
+//   - [Ref], made with [Bind]: the value of a plugin as a guard holds it. [Call] and [Ref.Do] call it with everything that
+//     a guard owes: a lease, a context of its own, labels, the deadline, and an error with a fixed text.
+//   - [Lifetime]: what plugin code gives its resources and its background work to.
+//   - [Watch]: Go can neither unload code nor end a goroutine, so a stopped generation may stay. It is reclaimed when its
+//     root was collected and no goroutine carries its label. The watch counts those that are not, and names what holds
+//     them. Nothing waits for it.
+//
+// A guard of a point without a deadline uses [CallHere], which runs on the caller's goroutine and allocates nothing:
+//
+//	func (g guard) Echo(ctx context.Context, text string) (string, error) {
+//		return generations.CallHere(ctx, g.ref, func(ctx context.Context, v Echoer) (string, error) {
+//			return v.Echo(ctx, text)
+//		})
+//	}
+//
+// # What a call costs
+//
+// The least of many short runs of the benchmarks of this package, on two cores that others used too, and below it what
+// the parts cost alone:
+//
+//	direct interface call                           2.1 ns
+//	through a guard                                23   ns, 0 allocations   BenchmarkGuardedCall
+//	the same, from a goroutine with other labels   24   ns, 0 allocations   BenchmarkGuardedCallLabelled
+//	two goroutines at once                         24   ns and more, up to one allocation of 96 bytes
+//	with a deadline                              1205   ns, 8 allocations   BenchmarkGuardedCallDeadline
+//
+//	two more interface calls and a closure          6   ns   the guard and the value
+//	a word taken and given back                     5.4 ns   the gate
+//	labels read, set and put back                   4.9 ns
+//	a deferred function that recovers               3   ns
+//	a goroutine, a channel, a timer               940   ns   the floor of a deadline
+//
+// A call that is not alone inside the generation, that comes with another context than the one before, or whose code asks
+// for Done, allocates its context.
+//
+// This package knows gates and lifetimes. What a plugin is, when it is started, and what becomes of its state is the
+// business of package plugins.
 package generations

@@ -46,7 +46,8 @@ func NewWatch(c WatchConfig) (*Watch, error) {
 }
 
 // Add hands over a generation whose teardown is complete. It counts as leaked until it is known to be reclaimed, and the
-// result says whether it is so already; then its clean-up has run. After Close it does nothing.
+// result says whether it is so already; then its clean-up has run. The report changes, and WatchConfig.OnChange is not told: the
+// caller knows. After Close it does nothing.
 func (w *Watch) Add(r Remains, c CleanUp) (reclaimed bool) {
 	if c.Attempts <= 0 {
 		c.Attempts = DefaultCleanUpAttempts
@@ -71,7 +72,6 @@ func (w *Watch) Add(r Remains, c CleanUp) (reclaimed bool) {
 	case w.wake <- struct{}{}:
 	default:
 	}
-	w.changed(map[string]bool{r.Plugin: true})
 	return false
 }
 

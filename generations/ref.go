@@ -76,9 +76,9 @@ func (r *Ref[T]) Live() bool {
 	return s != nil && s.handle.Live() && !r.entry.gate.Closed()
 }
 
-// Hold enters the gate and returns the value with its lease, for what outlives one call, such as a stream. The caller
-// releases the lease, and keeps neither the value nor its context, labels and panics to itself: calls to the value
-// still go through Do. ok is false when the entry is unavailable.
+// Hold enters the gate and returns the value with its lease, for what outlives one call, such as a stream. The teardown
+// waits until the caller has released the lease. Calling the value directly has none of the protection of Do: no
+// labels, no context of its own, and its panics reach the caller. ok is false when the entry is unavailable.
 func (r *Ref[T]) Hold() (value T, lease *Lease, ok bool) {
 	s := r.enter()
 	if s == nil {

@@ -23,8 +23,8 @@ type WatchConfig struct {
 	RestartAfter int           // leaked generations of one plugin from which on a restart is recommended
 	Stacks       int           // distinct stacks in one leak
 	StackBytes   int           // bytes of one stack
-	// OnChange is told the plugin whose report has changed, on a goroutine of the watch and outside of its locks. It may
-	// call back, except Close. nil: nobody is told.
+	// OnChange is told the plugin whose report has changed, by the poller or by Sweep and outside of locks. It may call
+	// back, except Sweep and Close. nil: nobody is told.
 	OnChange func(plugin string)
 	Logger   *slog.Logger // nil discards
 }
