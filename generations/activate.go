@@ -50,10 +50,9 @@ type activation struct {
 // The activation timeout bounds the wait. When the timer wins against the commit, Activate returns [ErrTimeout] although
 // the code still runs. Its contexts are cancelled; when it returns it can only be rolled back.
 //
-// ctx gives neither a deadline nor a cancellation, for what has begun runs to its end. The caller makes sure that a plugin
+// ctx gives values to the log, but neither a deadline nor a cancellation, for what has begun runs to its end. The caller makes sure that a plugin
 // has one generation at a time.
 func Activate(ctx context.Context, c Config) (*Generation, error) {
-	_ = ctx // reserved for values that a host's logger asks for
 	origin, err := c.complete()
 	if err != nil {
 		return nil, err
@@ -73,7 +72,7 @@ func Activate(ctx context.Context, c Config) (*Generation, error) {
 	defer timer.Stop()
 	go a.run()
 
-	failure, late := a.wait(expired, core)
+	failure, late := a.wait(ctx, expired, core)
 	if failure != nil {
 		if !late {
 			select { // a rollback counts against the timeout too
@@ -95,7 +94,7 @@ func Activate(ctx context.Context, c Config) (*Generation, error) {
 }
 
 // wait waits for the decision. late says that the timer made it.
-func (a *activation) wait(expired <-chan struct{}, c *core) (failure *ActivationError, late bool) {
+func (a *activation) wait(ctx context.Context, expired <-chan struct{}, c *core) (failure *ActivationError, late bool) {
 	select {
 	case failure = <-a.verdict:
 		return failure, false
@@ -105,7 +104,7 @@ func (a *activation) wait(expired <-chan struct{}, c *core) (failure *Activation
 		return <-a.verdict, false
 	}
 	c.signal()
-	c.log.Error("activation timed out", c.attrs(stepTimeout)...)
+	c.log.ErrorContext(ctx, "activation timed out", c.attrs(stepTimeout)...)
 	return a.error(stepTimeout, ErrTimeout), true
 }
 

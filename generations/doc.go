@@ -41,7 +41,7 @@
 //	direct interface call                           2.1 ns
 //	through a guard                                23   ns, 0 allocations   BenchmarkGuardedCall
 //	the same, from a goroutine with other labels   24   ns, 0 allocations   BenchmarkGuardedCallLabelled
-//	two goroutines at once                         24   ns and more, up to one allocation of 96 bytes
+//	two goroutines at once                         24   ns and more, up to one allocation of 80 bytes
 //	with a deadline                              1205   ns, 8 allocations   BenchmarkGuardedCallDeadline
 //
 //	two more interface calls and a closure          6   ns   the guard and the value
