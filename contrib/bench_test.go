@@ -3,6 +3,7 @@ package contrib_test
 import (
 	"fmt"
 	"runtime"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -32,6 +33,18 @@ func filled(tb testing.TB, entries, threads int) *contrib.Registry {
 
 func threadID(i int) contrib.ThreadID {
 	return contrib.ThreadID(fmt.Sprintf("0198c0de-7a3e-7cc1-8bb2-%012x", i*7919))
+}
+
+// BenchmarkFloor is what a read cannot be faster than: a call, a load of an atomic pointer and an index.
+func BenchmarkFloor(b *testing.B) {
+	var p atomic.Pointer[[][]thing]
+	p.Store(&[][]thing{{word("a")}})
+	read := func(i int) []thing { return (*p.Load())[i] }
+	var list []thing
+	for b.Loop() {
+		list = read(0)
+	}
+	require.Len(b, list, 1)
 }
 
 func BenchmarkResolve(b *testing.B) {

@@ -24,5 +24,22 @@
 // guard in place of each value, and all of them with one commit. In an fx app, [Provide], [Supply], [ProvideSet] and
 // [InModule] contribute while the app is built.
 //
+// # Cost
+//
+// Reading takes no lock and allocates nothing. Measured on two shared cores under load, the best of many short runs; the
+// floor is a call with a load of an atomic pointer and an index (BenchmarkFloor).
+//
+//	                                                       measured   floor
+//	In, workspace list of 1 to 10,000 entries                3.3 ns    2.8 ns
+//	In, list of a thread with entries of its own             6.5 ns    1.7 ns
+//	commit of 100 contributions over 10 points             0.070 ms
+//	add to 10,000 entries with 1,000 threads               0.35 ms
+//	  for one of the threads                               0.12 ms
+//	  of a replacement                                     0.46 ms
+//	memory of that registry                                 4.1 MB
+//
+// A publication shares with the state before it whatever it does not change. A thread is kept as its difference to the
+// workspace list; in large registries its list is computed by the first reader, which then allocates it once.
+//
 // The package knows nothing of agents and runs nothing: gates, deadlines and background work are those of generations.
 package contrib

@@ -64,23 +64,7 @@ func (s *slot[T]) take(was *slot[T]) {
 	}
 }
 
-// in returns the list of a thread. It looks itself into the slot that an id of usual length has when no other is in its
-// way; a call for each step would take longer than the steps.
-func (l *lists[T]) in(thread ThreadID) []T {
-	if n := len(thread); n >= 8 && !l.threads.full {
-		b := thread[n-8:]
-		x := uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
-			uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56 // last8, which is not inlined
-		if s := l.threads.at(mix(x)); equal(s.id, thread) {
-			if values := s.values.Load(); values != nil {
-				return *values
-			}
-		}
-	}
-	return l.search(thread)
-}
-
-// search is in for every other case: the list may have to be computed.
+// search returns the list of any thread. It may have to be computed first.
 func (l *lists[T]) search(thread ThreadID) []T {
 	s := l.threads.find(thread)
 	if s == nil {

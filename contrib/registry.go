@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 )
@@ -73,7 +74,7 @@ func (r *Registry) ReleaseThread(id ThreadID) (int, error) {
 }
 
 func releasable(id ThreadID) error {
-	if id == "" {
+	if strings.TrimSpace(string(id)) == "" {
 		return fmt.Errorf("%w: a thread with a blank id cannot be released", ErrInvalidScope)
 	}
 	return nil

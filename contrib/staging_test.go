@@ -4,6 +4,7 @@ import (
 	"errors"
 	"runtime"
 	"testing"
+	"weak"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -322,4 +323,53 @@ func TestRevokedStagingOfAFailedActivationPublishesNothing(t *testing.T) {
 	w.Close()
 	late := w.Stage(plugin(t, "acme.b", "g1"), nil)
 	require.ErrorIs(t, late.Commit(), contrib.ErrRevoked)
+}
+
+// loose is a containment that its references do not keep.
+type loose struct {
+	origin contrib.Origin
+	root   [2]*int
+}
+
+func (l *loose) Run(f func() error) error          { return f() }
+func (l *loose) Ref(i contrib.RefInfo) contrib.Ref { return bound{l.origin, i} }
+
+type bound struct {
+	origin contrib.Origin
+	info   contrib.RefInfo
+}
+
+func (b bound) Origin() contrib.Origin { return b.origin }
+func (b bound) Point() string          { return b.info.Point }
+func (b bound) Label() string          { return b.info.Label }
+
+// A view that is still read keeps guards and handles, but nothing of the generation behind them.
+func TestOldViewDoesNotKeepAGeneration(t *testing.T) {
+	w := newWorld(t)
+	log := &journal{}
+	var root weak.Pointer[loose]
+	var value weak.Pointer[owned]
+	view := func() *contrib.View {
+		l := &loose{origin: plugin(t, "acme.a", "g1")}
+		root = weak.Make(l)
+		s := w.Stage(l.origin, l)
+		v := &owned{name: "v", log: log}
+		value = weak.Make(v)
+		_, err := pointP.Add(s.Registrar(), v, contrib.Owned())
+		require.NoError(t, err)
+		_, err = unguarded.Add(s.Registrar(), v)
+		require.Error(t, err)
+		require.NoError(t, s.Commit())
+		view := w.View()
+		s.Revoke(contrib.StopFault)
+		require.Empty(t, s.Release(nil))
+		return view
+	}()
+	for range 3 {
+		runtime.GC()
+	}
+	assert.Nil(t, root.Value())
+	assert.Nil(t, value.Value())
+	assert.Equal(t, []string{"guard of v"}, namesIn(t, pointP, view))
+	assert.Equal(t, []string{"v"}, log.all())
 }
