@@ -43,14 +43,15 @@ func clean(text string) string {
 	return string(out)
 }
 
-func tidy(text string) bool {
+// tidy reports whether clean would change nothing.
+func tidy[T string | []byte](text T) bool {
 	for i := range len(text) {
 		c := text[i]
 		if c < ' ' && c != '\n' && c != '\t' || c == 0x7f {
 			return false
 		}
 		if c >= utf8.RuneSelf {
-			return tidyWide(text[i:])
+			return tidyWide(string(text[i:]))
 		}
 	}
 	return true

@@ -176,26 +176,28 @@ func (p *page) add(line []byte) {
 	}
 	line = bytes.TrimSuffix(line, []byte("\n"))
 	line = bytes.TrimSuffix(line, []byte("\r"))
-	text := clean(string(line))
-	number := strconv.Itoa(p.lines)
-	room := readChars - p.chars - max(6, len(number)) - 2
-	if length := utf8.RuneCountInString(text); length > room {
+	if !tidy(line) {
+		line = []byte(clean(string(line)))
+	}
+	var digits [20]byte
+	number := strconv.AppendInt(digits[:0], int64(p.lines), 10)
+	gap := max(0, 6-len(number))
+	chars := utf8.RuneCount(line)
+	if room := readChars - p.chars - gap - len(number) - 2; chars > room {
 		p.full = true
 		if p.shown > 0 {
 			return
 		}
-		text = firstChars(text, room)
-		p.cut = true
+		line = []byte(firstChars(string(line), room))
+		chars, p.cut = room, true
 	}
 	p.shown = p.lines
-	for range 6 - len(number) {
-		p.out.WriteByte(' ')
-	}
-	p.out.WriteString(number)
+	p.chars += gap + len(number) + 2 + chars
+	p.out.WriteString("      "[:gap])
+	p.out.Write(number)
 	p.out.WriteByte('\t')
-	p.out.WriteString(text)
+	p.out.Write(line)
 	p.out.WriteByte('\n')
-	p.chars += max(6, len(number)) + 2 + utf8.RuneCountInString(text)
 }
 
 // text is the page with a last line when the file goes on.

@@ -11,7 +11,7 @@ import (
 // that doesn't, stays in the group for ever.
 func running(leader int) bool {
 	found := false
-	eachProcess(func(pid int) bool {
+	eachSince(leader, func(pid int) bool {
 		state, pgrp, ok := stat(pid)
 		found = ok && pgrp == leader && state != 'Z' && state != 'X'
 		return !found
@@ -22,7 +22,7 @@ func running(leader int) bool {
 // marked lists the processes outside the group that have the marker in their environment.
 func marked(marker string, g *group) []int {
 	var pids []int
-	eachProcess(func(pid int) bool {
+	eachSince(g.leader, func(pid int) bool {
 		env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
 		if err != nil || !hasVariable(env, marker) {
 			return true
@@ -45,8 +45,9 @@ func hasVariable(env []byte, marker string) bool {
 	return false
 }
 
-// eachProcess calls fn with the number of each process until it returns false.
-func eachProcess(fn func(pid int) bool) {
+// eachSince calls fn with the number of each process that was started after first, and of first itself, until it returns
+// false. Numbers only grow, until they start anew: then all processes are looked at.
+func eachSince(first int, fn func(pid int) bool) {
 	dir, err := os.Open("/proc")
 	if err != nil {
 		return
@@ -56,11 +57,31 @@ func eachProcess(fn func(pid int) bool) {
 	if err != nil {
 		return
 	}
+	if newest() < first {
+		first = 0
+	}
 	for _, name := range names {
-		if pid, err := strconv.Atoi(name); err == nil && !fn(pid) {
+		if pid, err := strconv.Atoi(name); err == nil && pid >= first && !fn(pid) {
 			return
 		}
 	}
+}
+
+// newest is the number that was given to a process last, or 0 when that can't be seen.
+func newest() int {
+	data, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return 0
+	}
+	fields := bytes.Fields(data)
+	if len(fields) == 0 {
+		return 0
+	}
+	pid, err := strconv.Atoi(string(fields[len(fields)-1]))
+	if err != nil {
+		return 0
+	}
+	return pid
 }
 
 // stat reads the state and the group of a process.
