@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -68,7 +69,7 @@ func (s *Source) bash(ctx context.Context, i *tool.Invocation) tool.Result {
 	defer func() { _ = output.Close() }()
 	start := time.Now()
 	exit, err := childproc.Run(bounded, childproc.Command{
-		Path: s.config.Shell, Args: []string{s.config.Shell, "-c", script}, Dir: i.Workspace, Env: environment(i),
+		Path: s.config.Shell, Args: []string{filepath.Base(s.config.Shell), "-c", script}, Dir: i.Workspace, Env: environment(i),
 		Stdin: strings.NewReader(args.Command), Stdout: &output, Stderr: &output,
 		Marker: marker + "=" + rand.Text(),
 	})
