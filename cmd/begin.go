@@ -69,12 +69,19 @@ func (h *host) plan(ctx context.Context, thread string, i headless.Init, images 
 // problems are the findings of the plugins' activation, one for each cause.
 func (h *host) problems() []home.Note {
 	var notes []home.Note
+	seen := make(map[string]bool)
+	add := func(n home.Note) {
+		if line := noteLine(n); !seen[line] {
+			seen[line] = true
+			notes = append(notes, n)
+		}
+	}
 	for _, s := range h.plugins.Snapshot().Plugins {
 		for _, b := range s.Blockers {
-			notes = append(notes, finding(s, b.Code, home.Error, b.Text, b.Params))
+			add(finding(s, b.Code, home.Error, b.Text, b.Params))
 		}
 		for _, d := range s.Diagnostics {
-			notes = append(notes, finding(s, d.Code, home.Severity(d.Severity), d.Text, d.Params))
+			add(finding(s, d.Code, home.Severity(d.Severity), d.Text, d.Params))
 		}
 	}
 	return notes

@@ -313,7 +313,7 @@ func (j *job) models() kernel.Models {
 
 // loaded is step 8: what was named on the command line must be there now.
 func (p *program) loaded(ctx context.Context, j *job, h *host) error {
-	if err := h.protocol(j.choice.Provider); err != nil {
+	if err := h.protocol(ctx, j); err != nil {
 		return err
 	}
 	if j.task.command == "" {
@@ -348,14 +348,22 @@ func meantOrNone(word string, known []string) string {
 	return meant(word, known)
 }
 
-// protocol checks that somebody speaks the protocol of a provider.
-func (h *host) protocol(p home.Provider) error {
-	for _, f := range model.Protocols.In(h.registry.View(), "") {
-		if f.CanCreate(p.Protocol) {
-			return nil
+// protocol checks that somebody speaks the protocol of the model, and, for a built-in one, that a client can be made: a
+// scenario file is read then.
+func (h *host) protocol(ctx context.Context, j *job) error {
+	p := j.choice.Provider
+	if !slices.Contains(model.BuiltinProtocols, p.Protocol) {
+		for _, f := range model.Protocols.In(h.registry.View(), "") {
+			if f.CanCreate(p.Protocol) {
+				return nil
+			}
 		}
 	}
-	return fmt.Errorf("provider %q: unknown protocol %q; this host has %s", p.Name, p.Protocol, list(model.BuiltinProtocols))
+	r, err := clientRequest(j.place, j.choice)
+	if err == nil {
+		_, err = h.client(ctx, r)
+	}
+	return err
 }
 
 // open is step 9: the thread.

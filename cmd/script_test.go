@@ -1,0 +1,119 @@
+package crystalcmd_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"go.uber.org/fx"
+
+	crystalcmd "github.com/crystalkernel/crystal/cmd"
+	"github.com/crystalkernel/crystal/contrib"
+	"github.com/crystalkernel/crystal/plugins"
+	"github.com/crystalkernel/crystal/points/command"
+	"github.com/crystalkernel/crystal/points/hook"
+	"github.com/crystalkernel/crystal/points/tool"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"crystal": func() { crystalcmd.Main() },
+		// A host with two plugins.
+		"acmehost": func() { crystalcmd.Main(lookup("acme.x", "Y"), lookup("acme.y", "")) },
+		// The same plugin twice.
+		"twicehost": func() { crystalcmd.Main(lookup("acme.x", ""), lookup("acme.x", "")) },
+		// Three plugins, of which the second can't start.
+		"faultyhost": func() { crystalcmd.Main(lookup("acme.x", ""), faulty, lookup("acme.z", "")) },
+		"noisyhost":  func() { crystalcmd.Main(noisy) },
+		"ranhost":    func() { crystalcmd.Main(ran) },
+		"manyhost":   func() { crystalcmd.Main(many()...) },
+	})
+}
+
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: filepath.Join("testdata", "script"), RequireExplicitExec: true,
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("HOME", e.WorkDir)
+			e.Setenv("CRYSTAL_HOME", filepath.Join(e.WorkDir, "home"))
+			return os.MkdirAll(filepath.Join(e.WorkDir, "ws"), 0o755)
+		},
+	})
+}
+
+// lookup is a plugin with one tool, whose name ends in the last letter of the id, and one command.
+func lookup(id, name string) plugins.Plugin {
+	last := id[len(id)-1:]
+	return plugins.Plugin{
+		ID: id, Version: "1.2.0", Name: name,
+		Module: fx.Options(
+			contrib.Supply[tool.Source](tool.Sources, tool.Fixed(id, tool.Registration{
+				Definition: tool.Definition{
+					ID: "lookup", Name: "lookup_" + last, Description: "Looks something up.", Catalogs: tool.CatalogBoth,
+					InputSchema: []byte(`{"type":"object"}`), Hints: &tool.Hints{ReadOnly: true},
+				},
+				Binding: tool.Binding{Runtime: tool.RuntimeFunc(func(context.Context, tool.Invocation) (tool.Result, error) {
+					return tool.Text("found by " + id), nil
+				})},
+			})),
+			contrib.Supply(command.Prompts, command.PromptFunc(command.Spec{Name: "find" + last, Description: "Finds"},
+				func(_ context.Context, i command.Invocation) (string, bool, error) {
+					return "find " + i.Arguments, true, nil
+				})),
+		),
+	}
+}
+
+var faulty = plugins.Plugin{
+	ID: "acme.faulty", Version: "1.0.0",
+	Module: fx.Invoke(func() error { return errors.New("token abc") }),
+}
+
+var noisy = plugins.Plugin{
+	ID: "acme.noisy", Version: "1.0.0",
+	Module: fx.Options(
+		fx.Invoke(func() { noise() }),
+		contrib.Supply(hook.ToolCalls, hook.ToolCall(hook.ToolCallFunc(func(context.Context, hook.Call) (*hook.Call, error) {
+			noise()
+			return nil, nil
+		}))),
+	),
+}
+
+func noise() {
+	fmt.Println("noise")
+	_, _ = os.Stdout.WriteString("noise\n")
+}
+
+// ran leaves a file behind when its constructor has run.
+var ran = plugins.Plugin{
+	ID: "acme.ran", Version: "1.0.0",
+	Module: fx.Invoke(func(d plugins.DataDirs) error {
+		dir, err := d.Home()
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(dir, "ran"), nil, 0o600)
+	}),
+}
+
+// manyIDs are the ids of a host with many plugins.
+func manyIDs() []string {
+	var out []string
+	for i := range 8 {
+		out = append(out, fmt.Sprintf("a.p%d", i))
+	}
+	return out
+}
+
+func many() []plugins.Plugin {
+	var out []plugins.Plugin
+	for _, id := range manyIDs() {
+		out = append(out, plugins.Plugin{ID: id, Version: "1.0.0"})
+	}
+	return out
+}
