@@ -6,6 +6,7 @@ import (
 
 	"github.com/crystalkernel/crystal/kernel/approval"
 	"github.com/crystalkernel/crystal/kernel/dispatcher"
+	"github.com/crystalkernel/crystal/kernel/estimate"
 	"github.com/crystalkernel/crystal/kernel/threadlog"
 	"github.com/crystalkernel/crystal/points/model"
 	"github.com/crystalkernel/crystal/points/tool"
@@ -51,7 +52,7 @@ func (t *turn) beforeStart(c dispatcher.Call) error {
 
 // subcallEnded stores the result of a call that a tool made. Any goroutine.
 func (t *turn) subcallEnded(o dispatcher.Outcome) {
-	if err := t.store(&o); err != nil {
+	if _, err := t.store(&o); err != nil {
 		t.kernel.log.Error("the result of a subcall was not stored", "thread", t.thread.id, "call", o.ID, "error", err)
 	}
 	if t.listening() {
@@ -60,7 +61,7 @@ func (t *turn) subcallEnded(o dispatcher.Outcome) {
 }
 
 // store appends the result of a call to the log.
-func (t *turn) store(o *dispatcher.Outcome) error {
+func (t *turn) store(o *dispatcher.Outcome) (*model.Item, error) {
 	rec := &threadlog.Result{
 		Turn: t.id, CallID: o.ID, ParentCallID: o.ParentID, DurationMs: o.Duration.Milliseconds(), OutputPath: o.Result.Spill,
 		Item: &model.Item{Kind: model.ToolResult, CallID: o.ID, Text: o.Text, Status: o.Status},
@@ -69,9 +70,9 @@ func (t *turn) store(o *dispatcher.Outcome) error {
 		rec.Code = o.Result.Error.Code
 	}
 	if err := t.addImages(rec.Item, o.Result.Content); err != nil {
-		return err
+		return nil, err
 	}
-	return t.thread.log.Append(rec)
+	return rec.Item, t.thread.log.Append(rec)
 }
 
 // addImages stores the images of a result and gives each its place in the text: blocks keep their order.
@@ -240,9 +241,11 @@ func (t *turn) finishGroup(ctx context.Context, group []*running) error {
 }
 
 func (t *turn) commitResult(o *dispatcher.Outcome) error {
-	if err := t.store(o); err != nil {
+	item, err := t.store(o)
+	if err != nil {
 		return fmt.Errorf("kernel: store the result of call %s: %w", o.ID, err)
 	}
+	t.thread.meter.Add(estimate.Item(item, t.sends()))
 	if denied(o) {
 		t.result.Denials++
 	}

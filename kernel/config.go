@@ -25,7 +25,7 @@ type Config struct {
 	DataDirs func(tool.Key) tool.DataDirs
 	// ReservedTools are canonical names of built-in tools that are reserved whether or not they are planned.
 	ReservedTools []string
-	// Logger takes what must not reach a model or a terminal; nil: slog.Default().
+	// Logger takes what must not reach a model or a terminal; nil: the *slog.Logger of the fx graph, or slog.Default().
 	Logger *slog.Logger
 }
 

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"context"
+	"log/slog"
 
 	"go.uber.org/fx"
 
@@ -19,7 +20,7 @@ import (
 // built-in prompt sections, retry, compaction, and *Kernel itself, which is stopped with the app.
 //
 // What a host may want otherwise is in the graph with a default, and is exchanged with fx.Replace or fx.Decorate: Config,
-// Models and threadlog.Store (threads live in memory by default).
+// Models and threadlog.Store (threads live in memory by default). A *slog.Logger of the graph is used when Config has none.
 var Module = fx.Options(
 	fx.Provide(
 		func() (*contrib.Registry, error) { return contrib.New(points.Catalog()...) },
@@ -27,7 +28,9 @@ var Module = fx.Options(
 		func() Config { return Config{} },
 		func() Models { return ModelsFunc(byName) },
 		func() threadlog.Store { return threadlog.Memory() },
-		func(c Config) dispatcher.Config { return dispatcher.Config{Logger: c.Logger, Home: c.Home} },
+		func(c Config, l logger) dispatcher.Config {
+			return dispatcher.Config{Logger: l.of(c), Home: c.Home}
+		},
 		fromGraph,
 	),
 	dispatcher.Module,
@@ -37,9 +40,24 @@ var Module = fx.Options(
 	contrib.ProvideSet(composer.Sections),
 )
 
+// logger is the host's logger, for a Config that names none.
+type logger struct {
+	fx.In
+
+	Logger *slog.Logger `optional:"true"`
+}
+
+func (l logger) of(c Config) *slog.Logger {
+	if c.Logger != nil {
+		return c.Logger
+	}
+	return l.Logger
+}
+
 type graph struct {
 	fx.In
 
+	Logger     logger
 	Registry   *contrib.Registry
 	Config     Config
 	Store      threadlog.Store
@@ -50,6 +68,7 @@ type graph struct {
 }
 
 func fromGraph(g graph) *Kernel {
+	g.Config.Logger = g.Logger.of(g.Config)
 	k := New(Parts{
 		Registry: g.Registry, Config: g.Config, Store: g.Store, Models: g.Models, Dispatcher: g.Dispatcher, Approval: g.Approval,
 	})

@@ -65,7 +65,10 @@ func (t *turn) overflowed(ctx context.Context, cause error) (StopReason, error) 
 // compact runs one compaction of the running turn.
 func (t *turn) compact(ctx context.Context, reason compaction.Reason) (StopReason, error) {
 	outcome, err := compaction.Run(ctx, t.compactionInputs(reason))
-	if err != nil {
+	switch {
+	case ctx.Err() != nil:
+		return Interrupted, ctx.Err()
+	case err != nil:
 		return Failed, err
 	}
 	t.brake.Ran(outcome)

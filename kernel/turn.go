@@ -12,6 +12,7 @@ import (
 	"github.com/crystalkernel/crystal/contrib"
 	"github.com/crystalkernel/crystal/kernel/compaction"
 	"github.com/crystalkernel/crystal/kernel/dispatcher"
+	"github.com/crystalkernel/crystal/kernel/estimate"
 	"github.com/crystalkernel/crystal/kernel/threadlog"
 	"github.com/crystalkernel/crystal/points/hook"
 	"github.com/crystalkernel/crystal/points/model"
@@ -193,13 +194,14 @@ func (t *turn) start(ctx context.Context, text string) error {
 	}
 	t.text = text
 	r := &t.plan.request
+	item := &model.Item{Kind: model.Message, Role: model.User, Text: text}
 	err = th.log.Append(&threadlog.Turn{
-		Turn: t.id, Mode: t.mode, Provider: r.Provider, Model: r.Model, Approval: th.Approval(),
-		Item: &model.Item{Kind: model.Message, Role: model.User, Text: text},
+		Turn: t.id, Mode: t.mode, Provider: r.Provider, Model: r.Model, Approval: th.Approval(), Item: item,
 	})
 	if err != nil {
 		return fmt.Errorf("kernel: store the user message: %w", err)
 	}
+	th.meter.Add(estimate.Item(item, t.sends()))
 	t.result = Result{Turn: t.id, Window: r.ContextWindow}
 	return nil
 }

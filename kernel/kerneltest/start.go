@@ -49,12 +49,6 @@ func Start(t testing.TB, opts ...fx.Option) *Kernel {
 		fx.NopLogger,
 		kernel.Module,
 		fx.Supply(quiet),
-		fx.Decorate(func(c kernel.Config) kernel.Config {
-			if c.Logger == nil {
-				c.Logger = quiet
-			}
-			return c
-		}),
 		fx.Options(opts...),
 		fx.Populate(&parts),
 	)
