@@ -193,6 +193,17 @@ func TestCheckThatFailsAtThePublicationFailsTheBatch(t *testing.T) {
 		assert.Empty(t, w.listOf(pointQ))
 		assert.False(t, h.Live())
 	})
+	t.Run("registry closed", func(t *testing.T) {
+		w := newWorld(t)
+		err := w.Batch(func(b *contrib.Batch) error {
+			_, err := pointP.Add(b.With(w.Builtin()), word("v"))
+			require.NoError(t, err)
+			w.Close()
+			return nil
+		})
+		refused(t, err, contrib.ErrClosed, "closed")
+		assert.Empty(t, w.list())
+	})
 	t.Run("closed", func(t *testing.T) {
 		w := newWorld(t)
 		r, err := w.Builtin().Module("m")

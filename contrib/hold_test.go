@@ -191,3 +191,12 @@ func TestStandInThatPanicsKeepsTheTargetClosed(t *testing.T) {
 	assert.Nil(t, entries[0].Value)
 	assert.True(t, entries[0].Held)
 }
+
+func TestHoldsOfTheWorkspaceAndOfAThreadStandBesideEachOther(t *testing.T) {
+	w := newWorld(t)
+	w.addTo(pointHeld, "default", named("g"))
+	w.guard("acme.a", "g1").Revoke(contrib.StopFault)
+	w.guard("acme.b", "g1", inThread(t1)).Revoke(contrib.StopFault)
+	assert.Equal(t, []string{"denied g", "denied g"}, w.listOf(pointHeld, t1))
+	assert.Equal(t, []string{"denied g"}, w.listOf(pointHeld))
+}
