@@ -102,7 +102,7 @@ func same(a, b []hook.Image) bool {
 
 func (p *Prepared) ignored(reason string) {
 	p.turn.note(contrib.Diagnostic{
-		Code: "HookImagesIgnored", Severity: contrib.Warning, Point: hook.ToolResults.Name(),
+		Code: CodeHookImagesIgnored, Severity: contrib.Warning, Point: hook.ToolResults.Name(),
 		Message: "Images of a hook were not used: " + reason + ".",
 		Params:  map[string]any{"callId": p.request.ID, "reason": reason},
 	})

@@ -1,99 +1,16 @@
 package dispatcher
 
 import (
-	"bytes"
 	"context"
 	"errors"
 
 	"github.com/crystalkernel/crystal/contrib"
 	"github.com/crystalkernel/crystal/points/dispatch"
-	"github.com/crystalkernel/crystal/points/hook"
-	"github.com/crystalkernel/crystal/points/rawhook"
 	"github.com/crystalkernel/crystal/points/tool"
 )
 
 // byStage is who decided when a stage of a plugin or a module did.
 const byStage = "stage"
-
-// classify judges the call. It never refuses.
-func (p *Prepared) classify(ctx context.Context) {
-	d := p.tool.Definition
-	k, ok := tool.Classification{}, false
-	switch {
-	case p.tool.Binding.Classify != nil:
-		k, ok = p.fixedRule(ctx)
-	case d.Key.Kind == tool.OwnerPlugin || d.Key.Kind == tool.OwnerModule:
-		k, ok = p.classifier(ctx)
-		k.RequirePrompt = k.RequirePrompt || ok && d.Hints != nil && d.Hints.RequiresApproval
-	}
-	if !ok {
-		k = byHints(d)
-	}
-	p.judged(k)
-}
-
-func (p *Prepared) judged(k tool.Classification) {
-	p.call.Classification, p.stage.Classification = k, k
-}
-
-func (p *Prepared) toolCall() tool.Call {
-	return tool.Call{
-		ID: p.request.ID, ParentID: p.request.ParentID, Tool: p.tool.Canonical, Arguments: p.stage.Arguments, Thread: p.turn.Thread,
-	}
-}
-
-func (p *Prepared) fixedRule(ctx context.Context) (k tool.Classification, ok bool) {
-	err := p.d.protect(func() error {
-		k = p.tool.Binding.Classify(ctx, p.toolCall(), p.turn.Workspace)
-		return nil
-	})
-	if err != nil || !k.Risk.Valid() || !k.Authority.Valid() {
-		return unknownTool(), true
-	}
-	return k, true
-}
-
-// classifier asks the point tool.classifier.
-func (p *Prepared) classifier(ctx context.Context) (tool.Classification, bool) {
-	entries := tool.Classifiers.Entries(p.d.registry.View(), contrib.ThreadID(p.turn.Thread))
-	if len(entries) == 0 {
-		return tool.Classification{}, false
-	}
-	ask := func(ctx context.Context, c tool.Classifier, e *contrib.EntryInfo) (tool.Classification, bool, error) {
-		call := p.toolCall()
-		call.Arguments = bytes.Clone(call.Arguments)
-		k, ok, err := c.Classify(ctx, call, p.turn.Workspace)
-		if err == nil && ok && !(k.Risk.Valid() && k.Authority.Valid()) {
-			return k, false, refusal(e, "an unknown risk or authority")
-		}
-		// What only a fixed rule of the host may say is dropped.
-		return tool.Classification{Risk: k.Risk, Authority: k.Authority, Summary: k.Summary, RequirePrompt: k.RequirePrompt}, ok, err
-	}
-	k, ok, err := first(ctx, entries, ask, p.turn.report())
-	return k, ok && err == nil
-}
-
-// byHints judges by what the tool says about itself.
-func byHints(d *tool.Definition) tool.Classification {
-	if d.Hints == nil {
-		return unknownTool()
-	}
-	k := tool.Classification{Risk: tool.Write, Authority: tool.Workspace, Summary: "calls " + d.Canonical(), RequirePrompt: d.Hints.RequiresApproval}
-	switch {
-	case d.Hints.Destructive:
-		k.Risk = tool.Privileged
-	case d.Hints.ReadOnly:
-		k.Risk = tool.Read
-	}
-	if d.Hints.OpenWorld {
-		k.Authority = tool.Network
-	}
-	return k
-}
-
-func unknownTool() tool.Classification {
-	return tool.Classification{Risk: tool.Privileged, Authority: tool.PrivilegedEscalation, Summary: "unknown tool"}
-}
 
 // policy asks every policy; the first denial ends it.
 func (p *Prepared) policy(ctx context.Context) {
@@ -130,6 +47,7 @@ func (p *Prepared) approval(ctx context.Context) {
 
 // ask asks one policy or approver.
 func ask[T any](ctx context.Context, d *Dispatcher, e *contrib.Entry[T], c dispatch.Call,
+
 	ask func(T, context.Context, dispatch.Call) (dispatch.Verdict, error),
 ) (v dispatch.Verdict, err error) {
 	defer func() {
@@ -207,60 +125,4 @@ func with(params map[string]any, key string, value any) map[string]any {
 		out[key] = value
 	}
 	return out
-}
-
-// advice lets the hooks change the classification: ordinary ones raise it, raw ones replace it.
-func (p *Prepared) advice(ctx context.Context) {
-	view, thread := p.d.registry.View(), contrib.ThreadID(p.turn.Thread)
-	k := p.call.Classification
-	if entries := hook.Approvals.Entries(view, thread); len(entries) > 0 {
-		k, _ = fold(ctx, entries, k, p.advise, p.turn.report())
-	}
-	if entries := rawhook.RewriteApprovals.Entries(view, thread); len(entries) > 0 {
-		k, _ = fold(ctx, entries, k, p.reclassify, p.turn.report())
-	}
-	p.judged(k)
-}
-
-func (p *Prepared) advise(ctx context.Context, h hook.Approval, k tool.Classification, e *contrib.EntryInfo) (tool.Classification, error) {
-	a, err := h.Approval(ctx, p.hookCall(), k.Copy())
-	if err != nil || a == nil {
-		return k, err
-	}
-	if a.Risk != nil {
-		switch risk := *a.Risk; {
-		case !risk.Valid():
-			return k, refusal(e, "an unknown risk")
-		case risk > k.Risk:
-			k.Risk = risk
-		case risk < k.Risk:
-			p.turn.note(contrib.Diagnostic{
-				Code: "ApprovalLoweringIgnored", Severity: contrib.Info, Point: hook.Approvals.Name(),
-				Message: "Advice below the risk of a call was ignored.",
-				Params:  map[string]any{"callId": p.request.ID, "risk": k.Risk.String(), "advice": risk.String()},
-			})
-		}
-	}
-	k.RequirePrompt = k.RequirePrompt || a.RequirePrompt
-	return k, nil
-}
-
-func (p *Prepared) reclassify(ctx context.Context, h rawhook.RewriteApproval, k tool.Classification, e *contrib.EntryInfo) (tool.Classification, error) {
-	n, err := h.RewriteApproval(ctx, p.hookCall(), k.Copy())
-	if err != nil || n == nil {
-		return k, err
-	}
-	if !n.Risk.Valid() || !n.Authority.Valid() {
-		return k, refusal(e, "an unknown risk or authority")
-	}
-	k.Risk, k.Authority, k.Summary, k.RequirePrompt = n.Risk, n.Authority, n.Summary, n.RequirePrompt
-	return k, nil
-}
-
-// hookCall is the effective call as a hook sees it: a copy.
-func (p *Prepared) hookCall() hook.Call {
-	return hook.Call{
-		Scope: p.turn.scope(), ID: p.request.ID, ParentID: p.request.ParentID, Tool: p.call.Effective.Name,
-		Arguments: bytes.Clone(p.stage.Arguments),
-	}
 }

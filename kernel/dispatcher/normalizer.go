@@ -1,7 +1,6 @@
 package dispatcher
 
 import (
-	"bytes"
 	"context"
 	"strings"
 	"unicode/utf8"
@@ -10,13 +9,6 @@ import (
 	"github.com/crystalkernel/crystal/kernel/schema"
 	"github.com/crystalkernel/crystal/points/dispatch"
 	"github.com/crystalkernel/crystal/points/tool"
-)
-
-// Limits of images.
-const (
-	maxImage   = 20 << 20
-	maxImages  = 8
-	maxMessage = 10_000 // characters of the message of a failure
 )
 
 // normalizer is the entry normalizer:default: it cleans and bounds results.
@@ -69,14 +61,11 @@ func (n *normalizer) content(c dispatch.Call, r *tool.Result) bool {
 	if limit <= 0 {
 		limit = DefaultOutputLimit
 	}
-	if total <= limit {
+	if total <= limit || characters(r.Content) <= limit {
 		return changed
 	}
 	whole := joined(r.Content, "")
 	text, path := n.spill.bound(whole, limit, c.Thread, c.ID)
-	if len(text) == len(whole) {
-		return changed
-	}
 	blocks := []tool.Block{{Text: text}}
 	for _, b := range r.Content {
 		if b.IsImage() {
@@ -85,6 +74,15 @@ func (n *normalizer) content(c dispatch.Call, r *tool.Result) bool {
 	}
 	r.Content, r.Spill = blocks, path
 	return true
+}
+
+// characters counts the text of all blocks.
+func characters(blocks []tool.Block) int {
+	n := 0
+	for i := range blocks {
+		n += utf8.RuneCountInString(blocks[i].Text)
+	}
+	return n
 }
 
 // message cleans and bounds what a failure says.
@@ -145,31 +143,4 @@ func cleanText(s string) string {
 		}
 	}
 	return b.String()
-}
-
-// imageFault says why the image at a place can't be sent, or "".
-func imageFault(mediaType string, data []byte, place int) string {
-	starts := func(prefix string) bool { return bytes.HasPrefix(data, []byte(prefix)) }
-	match := false
-	switch mediaType {
-	case "image/png":
-		match = starts("\x89PNG\r\n\x1a\n")
-	case "image/jpeg":
-		match = starts("\xff\xd8\xff")
-	case "image/gif":
-		match = starts("GIF87a") || starts("GIF89a")
-	case "image/webp":
-		match = len(data) >= 12 && starts("RIFF") && string(data[8:12]) == "WEBP"
-	default:
-		return "its type is not png, jpeg, gif or webp"
-	}
-	switch {
-	case place >= maxImages:
-		return "a result holds at most 8 images"
-	case len(data) > maxImage:
-		return "it is over 20 MiB"
-	case !match:
-		return "its bytes are not of its type"
-	}
-	return ""
 }

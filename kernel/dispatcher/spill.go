@@ -66,13 +66,7 @@ func (s spill) write(text, thread, call string) (path string, kept int, err erro
 		return "", 0, fmt.Errorf("dispatcher: making the directory of a long result: %w", err)
 	}
 	path = filepath.Join(dir, fileName(call)+".txt")
-	for len(text) > maxSpill {
-		text = text[:maxSpill]
-		for len(text) > 0 && !utf8.RuneStart(text[len(text)-1]) {
-			text = text[:len(text)-1]
-		}
-		text = text[:len(text)-1]
-	}
+	text = firstBytes(text, maxSpill)
 	// An id may come again in a later turn. The file is made anew, so that nothing that lies there is followed.
 	if err := os.Remove(path); err != nil && !os.IsNotExist(err) {
 		return "", 0, fmt.Errorf("dispatcher: replacing a long result: %w", err)
@@ -89,6 +83,17 @@ func (s spill) write(text, thread, call string) (path string, kept int, err erro
 		return "", 0, fmt.Errorf("dispatcher: writing a long result: %w", err)
 	}
 	return path, len(text), nil
+}
+
+// firstBytes returns at most n bytes of s, cut between characters.
+func firstBytes(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
 }
 
 // fileName makes a file name of an id, which a model may have chosen. What is no plain name gets a piece of its hash, so

@@ -1,9 +1,7 @@
 package schema
 
 import (
-	"fmt"
 	"slices"
-	"strconv"
 	"unicode/utf8"
 )
 
@@ -41,42 +39,6 @@ type finding struct {
 	at      string
 	keyword string
 	rule    string
-}
-
-// evaluated remembers which members or items a schema has looked at.
-type evaluated struct {
-	every bool
-	seen  []bool
-}
-
-func (e *evaluated) mark(i int) {
-	if e == nil {
-		return
-	}
-	for len(e.seen) <= i {
-		e.seen = append(e.seen, false)
-	}
-	e.seen[i] = true
-}
-
-func (e *evaluated) markAll() {
-	if e != nil {
-		e.every = true
-	}
-}
-
-func (e *evaluated) has(i int) bool { return e.every || i < len(e.seen) && e.seen[i] }
-
-func (e *evaluated) merge(o *evaluated) {
-	if e == nil || o == nil {
-		return
-	}
-	e.every = e.every || o.every
-	for i, s := range o.seen {
-		if s {
-			e.mark(i)
-		}
-	}
 }
 
 // verdict checks the whole instance and stops at the first violation.
@@ -236,108 +198,4 @@ func (r *run) text(n *node, i int32) bool {
 		ok = r.fail(n, i, "pattern", "has to match "+quote(rules.source, quoteOne))
 	}
 	return ok
-}
-
-// quiet checks without writing anything down.
-func (r *run) quiet(n *node, i int32, ev *evaluated) bool {
-	collect := r.collect
-	r.collect = false
-	ok := r.check(n, i, ev)
-	r.collect = collect
-	return ok
-}
-
-// logic applies what looks at the same value again.
-func (r *run) logic(n *node, i int32, own *evaluated) bool {
-	ok := true
-	if n.ref != nil {
-		ok = r.check(n.ref, i, own)
-	}
-	if n.hop != nil {
-		ok = r.check(r.end(n.hop), i, own) && ok
-	}
-	for _, s := range n.allOf {
-		if ok = r.check(s, i, own) && ok; !ok && !r.collect {
-			return false
-		}
-	}
-	if n.anyOf != nil {
-		any := false
-		for _, s := range n.anyOf {
-			if any = r.quiet(s, i, own) || any; any && own == nil {
-				break
-			}
-		}
-		if !any {
-			ok = r.fail(n, i, "anyOf", "has to match one of "+counted(len(n.anyOf), "alternative"))
-		}
-	}
-	if n.oneOf != nil {
-		matched := 0
-		for _, s := range n.oneOf {
-			if r.quiet(s, i, own) {
-				matched++
-			}
-		}
-		if matched != 1 {
-			ok = r.fail(n, i, "oneOf", fmt.Sprintf("has to match exactly one of %s, and matches %d", counted(len(n.oneOf), "alternative"), matched))
-		}
-	}
-	if n.not != nil && r.quiet(n.not, i, nil) {
-		ok = r.fail(n, i, "not", "matches what it must not match")
-	}
-	if n.when != nil {
-		next := n.other
-		if r.quiet(n.when, i, own) {
-			next = n.then
-		}
-		if next != nil {
-			ok = r.check(next, i, own) && ok
-		}
-	}
-	if n.members != nil && r.t.tok[i].kind == object {
-		for d := range n.members.dependents {
-			ok = r.dependent(n, &n.members.dependents[d], i, own) && ok
-		}
-	}
-	return ok
-}
-
-// end finds where a hop leads: the outermost resource on the way here that has the anchor.
-func (r *run) end(h *hop) *node {
-	if !h.bound {
-		return h.to
-	}
-	for _, res := range r.scope {
-		if h.anchor == "" && res.recursive != nil {
-			return res.recursive
-		}
-		if n := res.dynamic[h.anchor]; n != nil {
-			return n
-		}
-	}
-	return h.to
-}
-
-func (r *run) dependent(n *node, d *dependent, i int32, own *evaluated) bool {
-	if r.t.member(i, d.name) < 0 {
-		return true
-	}
-	if d.schema != nil {
-		return r.check(d.schema, i, own)
-	}
-	ok := true
-	for _, name := range d.needs {
-		if r.t.member(i, name) < 0 {
-			ok = r.fail(n, i, d.keyword, fmt.Sprintf("lacks %q, which has to stand beside %q", quote(name, 60), quote(d.name, 60)))
-		}
-	}
-	return ok
-}
-
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return strconv.Itoa(n) + " " + what + "s"
 }

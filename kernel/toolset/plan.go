@@ -3,7 +3,6 @@ package toolset
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strconv"
 
@@ -12,9 +11,6 @@ import (
 	"github.com/crystalkernel/crystal/points/model"
 	"github.com/crystalkernel/crystal/points/tool"
 )
-
-// maxRegistrations is how many registrations of one source are taken.
-const maxRegistrations = 512
 
 // Inputs is what a planning pass works on.
 type Inputs struct {
@@ -75,180 +71,6 @@ func (p *pass) note(d contrib.Diagnostic) {
 		d.Point = tool.Sources.Name()
 	}
 	p.notes = append(p.notes, d)
-}
-
-// offer is what one source gave.
-type offer struct {
-	entry  *contrib.EntryInfo
-	source string
-	list   []tool.Registration
-}
-
-// gather asks the sources, one after another, and admits what they give.
-func (p *pass) gather(ctx context.Context) ([]candidate, error) {
-	offers := make([]offer, 0, len(p.in.Sources))
-	total := 0
-	for i := range p.in.Sources {
-		o, err := p.ask(ctx, p.in.Sources[i:i+1])
-		if err != nil {
-			return nil, err
-		}
-		total += len(o.list)
-		offers = append(offers, o)
-	}
-	p.made = make([]made, 0, total+1)
-	p.claims = make(map[string]*Tool, total)
-	candidates := make([]candidate, 0, total)
-	for i := range offers {
-		o := &offers[i]
-		for j := range o.list {
-			t := p.take(&o.list[j], o.source, o.entry)
-			if t == nil {
-				continue
-			}
-			if t.Definition.Key.Kind == tool.OwnerBuiltin {
-				p.reserved[lower(t.Canonical)] = owner(t.Definition.Key)
-			}
-			if t.Definition.Catalogs&p.in.Planning.Catalog != 0 {
-				candidates = append(candidates, candidate{t, o.entry})
-			}
-		}
-	}
-	return candidates, nil
-}
-
-// take admits one registration, or records why not.
-func (p *pass) take(r *tool.Registration, source string, e *contrib.EntryInfo) *Tool {
-	key := keyOf(e.Origin, source, r.Definition.Key, r.Definition.ID)
-	t, f := p.admit(r, source, e)
-	if f == nil {
-		if _, twice := p.ids[key]; twice {
-			f = &fault{reason: "duplicateId", detail: "the owner has already given this tool id"}
-		}
-	}
-	if f != nil {
-		p.refuse(f, key, source, e)
-		return nil
-	}
-	p.ids[key] = struct{}{}
-	return t
-}
-
-// ask asks one source. Panics and deadlines are failures of that source.
-func (p *pass) ask(ctx context.Context, one []contrib.Entry[tool.Source]) (offer, error) {
-	e := &one[0].EntryInfo
-	o := offer{entry: e}
-	var failure error
-	failed := false
-	err := contrib.FanOut(ctx, one, func(ctx context.Context, s tool.Source) error {
-		if e.Deadline > 0 {
-			var cancel context.CancelFunc
-			ctx, cancel = context.WithTimeout(ctx, e.Deadline)
-			defer cancel()
-		}
-		o.source = s.SourceID()
-		list, err := s.Tools(ctx, p.in.Planning)
-		if err != nil {
-			failure = err
-			return err
-		}
-		if !validID(o.source) {
-			failure = fmt.Errorf("toolset: the source id %s is not 1 to 128 bytes of text", quoted(o.source))
-			return failure
-		}
-		o.list = list
-		return nil
-	}, func(info *contrib.EntryInfo, c *contrib.CallError) {
-		failed = true
-		if failure == nil {
-			failure = c
-		}
-		if e.Origin.Kind() != string(tool.OwnerBuiltin) {
-			p.in.Report(info, c)
-		}
-	})
-	switch {
-	case err != nil:
-		return o, err
-	case failed && e.Origin.Kind() == string(tool.OwnerBuiltin):
-		return o, fmt.Errorf("toolset: the built-in source %s failed, so no tools are planned: %w", quoted(o.source), failure)
-	case failed:
-		p.refuse(&fault{reason: reasonSourceFailed}, keyOf(e.Origin, o.source, tool.Key{}, ""), o.source, e)
-		o.list = nil
-	case len(o.list) > maxRegistrations && e.Origin.Kind() != string(tool.OwnerBuiltin):
-		p.refuse(&fault{reason: reasonSourceFailed, detail: "tooMany"}, keyOf(e.Origin, o.source, tool.Key{}, ""), o.source, e)
-		o.list = o.list[:maxRegistrations]
-	}
-	return o, nil
-}
-
-// claim gives each canonical name to the first that asks for it; built-in names belong to built-ins.
-func (p *pass) claim(candidates []candidate) []*Tool {
-	tools := make([]*Tool, 0, len(candidates)+1)
-	for _, c := range candidates {
-		d := c.tool.Definition
-		keeper := ""
-		if d.Key.Kind != tool.OwnerBuiltin {
-			keeper = p.reserved[lower(c.tool.Canonical)]
-		}
-		if first := p.claims[c.tool.Canonical]; keeper == "" && first != nil {
-			keeper = owner(first.Definition.Key)
-		}
-		if keeper != "" {
-			p.note(contrib.Diagnostic{
-				Code: tool.CodeDuplicateName, Severity: contrib.Warning, EntryID: c.entry.ID, Origin: c.entry.Origin,
-				Message: fmt.Sprintf("The tool %s of %s was left out: %s keeps the name.", c.tool.Canonical, owner(d.Key), keeper),
-				Params:  map[string]any{"name": c.tool.Canonical, "owner": owner(d.Key), "keptBy": keeper},
-			})
-			continue
-		}
-		p.claims[c.tool.Canonical] = c.tool
-		tools = append(tools, c.tool)
-	}
-	return tools
-}
-
-// describeNamespaces makes one description of each namespace.
-func (p *pass) describeNamespaces(tools []*Tool) {
-	texts := map[string]string{}
-	conflicts := map[string][]string{}
-	for _, t := range tools {
-		d := t.Definition
-		if d.Namespace == "" || d.NamespaceDescription == "" {
-			continue
-		}
-		if first, ok := texts[d.Namespace]; !ok {
-			texts[d.Namespace] = d.NamespaceDescription
-		} else if first != d.NamespaceDescription {
-			conflicts[d.Namespace] = nil
-		}
-	}
-	if len(conflicts) == 0 {
-		return
-	}
-	for _, t := range tools {
-		d := t.Definition
-		owners, conflict := conflicts[d.Namespace]
-		if !conflict {
-			continue
-		}
-		if own := owner(d.Key); !slices.Contains(owners, own) {
-			conflicts[d.Namespace] = append(owners, own)
-		}
-		d.NamespaceDescription = "Tools of the namespace " + d.Namespace + "."
-	}
-	spaces := make([]string, 0, len(conflicts))
-	for ns := range conflicts {
-		spaces = append(spaces, ns)
-	}
-	slices.Sort(spaces)
-	for _, ns := range spaces {
-		p.note(contrib.Diagnostic{
-			Code: tool.CodeNamespaceDescriptionConflict, Severity: contrib.Info,
-			Message: "The namespace " + ns + " is described in several ways; a generic text is used.",
-			Params:  map[string]any{"namespace": ns, "owners": conflicts[ns]},
-		})
-	}
 }
 
 // search adds the built-in that finds deferred tools, when there are some.
