@@ -79,14 +79,14 @@ func joined(blocks []tool.Block, first string) string {
 	return b.String()
 }
 
-// statusOf says how a result counts. denied is true when somebody said no.
-func statusOf(r *tool.Result, denied bool) model.Status {
+// status says how a result counts. A tool that is the host's own may say itself that it was cancelled or late.
+func (p *Prepared) status(r *tool.Result) model.Status {
 	switch {
 	case !r.Failed:
 		return model.Success
-	case denied:
+	case p.denied:
 		return model.Denied
-	case r.Error == nil || r.Error.FromTool:
+	case r.Error == nil || r.Error.FromTool && !p.ofHost():
 		return model.Failure
 	case r.Error.Code == tool.CodeCancelled:
 		return model.Cancelled
@@ -94,6 +94,12 @@ func statusOf(r *tool.Result, denied bool) model.Status {
 		return model.TimedOut
 	}
 	return model.Failure
+}
+
+// ofHost reports whether the code of the tool is the host's own.
+func (p *Prepared) ofHost() bool {
+	k := p.tool.Definition.Key.Kind
+	return k == tool.OwnerBuiltin || k == tool.OwnerExternal
 }
 
 // failed makes a failed result of the host.

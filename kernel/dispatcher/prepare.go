@@ -88,7 +88,7 @@ func (p *Prepared) Refused() (Outcome, bool) {
 func (p *Prepared) outcome(r tool.Result) Outcome {
 	r.Executed = false
 	r.Coercions = p.call.Coercions
-	return Outcome{Call: p.call, Result: r, Status: statusOf(&r, p.denied), Text: ResultText(r)}
+	return Outcome{Call: p.call, Result: r, Status: p.status(&r), Text: ResultText(r)}
 }
 
 // Call returns the call as it stands.

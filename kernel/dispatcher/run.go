@@ -47,7 +47,7 @@ func (p *Prepared) Run(ctx context.Context) Outcome {
 		}, p.turn.report())
 	}
 	return Outcome{
-		Call: p.call, Result: result, Status: statusOf(&result, false), Duration: took, Executed: true, Text: ResultText(result),
+		Call: p.call, Result: result, Status: p.status(&result), Duration: took, Executed: true, Text: ResultText(result),
 	}
 }
 

@@ -140,6 +140,19 @@ func TestHowAToolCanFail(t *testing.T) {
 	})
 }
 
+// A built-in tool says itself that it was cancelled or late; the same code of another tool is a failure like any other.
+func TestCodesOfBuiltinToolsCount(t *testing.T) {
+	want := map[string]model.Status{tool.CodeCancelled: model.Cancelled, tool.CodeTimeout: model.TimedOut, tool.CodeCommandFailed: model.Failure}
+	for c, status := range want {
+		run := func(context.Context, tool.Invocation) (tool.Result, error) { return tool.Failed(c, "Half of it."), nil }
+		h := newHost(t)
+		h.tools(registration("own", run))
+		assert.Equal(t, status, h.call("own", `{}`).Status)
+		h.moduleTools("m", registration("other", run))
+		assert.Equal(t, model.Failure, h.call("other", `{}`).Status)
+	}
+}
+
 func quota() tool.Result {
 	return tool.Result{
 		Failed: true, Content: []tool.Block{{Text: "Come back tomorrow."}},
