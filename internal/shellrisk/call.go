@@ -258,6 +258,10 @@ func notPaths(name string, args []word) map[int]bool {
 				}
 			case "file", "from-file":
 				given = true
+			case "glob", "iglob", "type", "type-not", "max-count", "max-depth", "context", "after-context", "before-context":
+				if !joined {
+					i++
+				}
 			case "arg", "argjson", "slurpfile", "rawfile":
 				i += 2
 			}

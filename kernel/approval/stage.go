@@ -124,7 +124,8 @@ func (s *Stage) review(ctx context.Context, c *dispatch.Call) (Review, error) {
 
 // ask asks the operator and remembers the answer.
 func (s *Stage) ask(ctx context.Context, c *dispatch.Call, rationale string) (dispatch.Verdict, error) {
-	answer, err := s.operator.Ask(ctx, newPrompt(c, rationale))
+	prompt := newPrompt(c, rationale)
+	answer, err := s.operator.Ask(ctx, prompt)
 	if ended := ctx.Err(); ended != nil {
 		return dispatch.Verdict{}, ended
 	}
@@ -132,7 +133,7 @@ func (s *Stage) ask(ctx context.Context, c *dispatch.Call, rationale string) (di
 		return nobody(), nil
 	}
 	if err != nil {
-		return dispatch.Verdict{}, fmt.Errorf("approval: asking the operator about %s: %w", c.Definition.Canonical(), err)
+		return dispatch.Verdict{}, fmt.Errorf("approval: asking the operator about %s: %w", prompt.Tool, err)
 	}
 	v := dispatch.Verdict{Allow: true, By: ByOperator, Scope: ScopeOnce, Rationale: rationale}
 	switch answer.Choice {

@@ -163,9 +163,11 @@ func TestAFailingOperatorIsAFailureOfTheStage(t *testing.T) {
 	s := approval.New(approval.Config{}, approval.OperatorFunc(func(context.Context, approval.Prompt) (approval.Answer, error) {
 		return approval.Answer{Choice: approval.Once}, broken
 	}), nil)
-	v, err := s.Approve(context.Background(), bashCall("default", "x", class(tool.Write, tool.Workspace)))
-	assert.ErrorIs(t, err, broken)
-	assert.False(t, v.Allow)
+	for _, c := range []dispatch.Call{bashCall("default", "x", class(tool.Write, tool.Workspace)), {}} {
+		v, err := s.Approve(context.Background(), c)
+		assert.ErrorIs(t, err, broken)
+		assert.False(t, v.Allow)
+	}
 }
 
 func TestCancellingEndsTheWaiting(t *testing.T) {

@@ -52,7 +52,7 @@ func New(c Config) *Fence {
 }
 
 func realDir(dir string) string {
-	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
+	if resolved, _, err := resolve(dir, maxLinks); err == nil {
 		return resolved
 	}
 	return dir
