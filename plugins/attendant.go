@@ -96,6 +96,7 @@ func (r *Runtime) attendTo(report any) {
 		}
 	case reclaimed:
 		// Reclaim decides between reclaiming and what lies under it, and consumers see the difference.
+		r.lookAtAll()
 		r.replan(nil)
 	}
 }

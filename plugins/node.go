@@ -32,6 +32,10 @@ type node struct {
 	retry    bool        // activate again when the pending teardown has settled
 	stop     *stopReason // a stop that waits for a dependant
 
+	leaked      int    // stopped generations that are not reclaimed
+	recommended bool   // to restart the process
+	leaks       []Leak // of those; shared with snapshots
+
 	checkOnce sync.Once
 	checked   error // of the module's graph
 }

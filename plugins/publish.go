@@ -48,12 +48,10 @@ func (r *Runtime) publish() {
 }
 
 func (r *Runtime) status(n *node, held []HeldTarget) Status {
-	report := r.watch.Report(n.id())
-	state := r.shown(n)
 	s := Status{
 		ID: n.id(), Version: n.plugin.Version, Name: n.plugin.DisplayName(), Source: n.source, Directory: n.directory,
-		Enabled: n.enabled, State: state, Generation: n.generation, Blockers: slices.Clone(n.blockers), Tools: n.tools,
-		LeakedGenerations: report.LeakedGenerations, RestartRecommended: report.RestartRecommended, Held: held,
+		Enabled: n.enabled, State: r.shown(n), Generation: n.generation, Blockers: slices.Clone(n.blockers), Tools: n.tools,
+		LeakedGenerations: n.leaked, RestartRecommended: n.recommended, Leaks: n.leaks, Held: held,
 	}
 	r.mu.Lock()
 	s.Diagnostics = slices.Clone(n.diagnosed)
@@ -61,12 +59,26 @@ func (r *Runtime) status(n *node, held []HeldTarget) Status {
 	for _, d := range r.graph.Dependencies(n.id(), func(id string) deps.Reason { return deps.Reason(r.shown(r.nodes[id])) }) {
 		s.Dependencies = append(s.Dependencies, Dependency{d.Provider, d.Required, d.Observed, string(d.Status)})
 	}
+	return s
+}
+
+// look takes over what the leak watch knows of a plugin. Looking only when it has news keeps snapshots cheap while many
+// generations wait to be collected.
+func (r *Runtime) look(n *node) {
+	report := r.watch.Report(n.id())
+	n.leaked, n.recommended, n.leaks = report.LeakedGenerations, report.RestartRecommended, nil
 	for _, l := range report.Leaks {
 		leak := Leak{Generation: l.Generation, StoppedAt: l.Stopped, RootGone: l.RootGone}
 		for _, g := range l.Goroutines {
 			leak.Goroutines = append(leak.Goroutines, Goroutine{g.Count, g.Stack})
 		}
-		s.Leaks = append(s.Leaks, leak)
+		n.leaks = append(n.leaks, leak)
 	}
-	return s
+}
+
+// lookAtAll is look for every plugin.
+func (r *Runtime) lookAtAll() {
+	for _, n := range r.nodes {
+		r.look(n)
+	}
 }

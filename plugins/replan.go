@@ -50,7 +50,7 @@ func (r *Runtime) reason(id string) deps.Reason {
 // shown is the state of a node, reclaim included: a generation that is torn down while something keeps it shows in the
 // states that say that nothing runs.
 func (r *Runtime) shown(n *node) State {
-	if n.stopped && (n.state == Stopped || n.state == Blocked) && r.watch.Report(n.id()).LeakedGenerations > 0 {
+	if n.stopped && (n.state == Stopped || n.state == Blocked) && n.leaked > 0 {
 		return Reclaiming
 	}
 	return n.state

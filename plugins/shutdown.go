@@ -32,6 +32,7 @@ func (r *Runtime) shutdown() {
 	cancel()
 	r.watch.Close()
 	r.lock <- struct{}{}
+	r.lookAtAll()
 	r.publish()
 	<-r.lock
 	r.attendant.end()

@@ -126,4 +126,5 @@ func (r *Runtime) tornDown(n *node) {
 	}
 	r.mu.Unlock()
 	r.watch.Add(teardown.Remains(), generations.CleanUp{})
+	r.look(n)
 }
