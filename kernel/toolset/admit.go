@@ -70,14 +70,16 @@ func (p *pass) admit(r *tool.Registration, source string, e *contrib.EntryInfo) 
 		d.Audiences = defaultAudiences
 	}
 	p.narrow(d, e.Origin)
-	d.Annotations, d.Presentation = bytes.Clone(d.Annotations), bytes.Clone(d.Presentation)
-	if d.Hints != nil {
-		h := *d.Hints
-		d.Hints = &h
-	}
-	if d.Deferred != nil {
-		c := *d.Deferred
-		d.Deferred = &c
+	if e.Origin.Kind() != string(tool.OwnerPlugin) { // what a guard hands over is the host's own already
+		d.Annotations, d.Presentation = bytes.Clone(d.Annotations), bytes.Clone(d.Presentation)
+		if d.Hints != nil {
+			h := *d.Hints
+			d.Hints = &h
+		}
+		if d.Deferred != nil {
+			c := *d.Deferred
+			d.Deferred = &c
+		}
 	}
 	m.tool = Tool{Definition: d, Canonical: d.Canonical(), Input: input, Binding: r.Binding}
 	p.bind(&m.tool, e.Origin)

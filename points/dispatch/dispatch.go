@@ -52,23 +52,28 @@ func Lost(pluginID string) Verdict {
 // Denied is a verdict that denies with a code of its own.
 func Denied(code, message string) Verdict { return Verdict{Code: code, Message: message} }
 
-// Policy may deny a call. An error or a panic denies it.
+// Policy may deny a call. Every policy has to allow; they are asked in order until one denies. An error or a panic denies
+// too. Calls may overlap. For a plugin c is a copy; nobody changes it.
 type Policy interface {
 	Evaluate(ctx context.Context, c Call) (Verdict, error)
 }
 
-// Approver decides whether a call may run; it may wait for somebody. An error or a panic denies it.
+// Approver decides whether a call may run. It may wait for somebody, until ctx is done. Every approver has to allow; they
+// are asked in order until one denies. An error or a panic denies too. Calls may overlap. For a plugin c is a copy; nobody
+// changes it.
 type Approver interface {
 	Approve(ctx context.Context, c Call) (Verdict, error)
 }
 
-// Recorder is told when a tool starts and how it ended, exactly once each.
+// Recorder is told when a tool starts and how it ended, exactly once each, whatever happens to the turn meanwhile. Calls
+// may overlap. For a plugin c and r are copies; nobody changes them. An error is reported and changes nothing.
 type Recorder interface {
 	Started(ctx context.Context, c Call) error
 	Ended(ctx context.Context, c Call, r tool.Result, d time.Duration) error
 }
 
-// Normalizer turns a result into the one that is used; nil keeps it.
+// Normalizer turns a result into the one that is used; nil keeps it. Each is given what the one before it left, and returns
+// another result instead of changing r in place. Calls may overlap. An error makes the result unusable.
 type Normalizer interface {
 	Normalize(ctx context.Context, c Call, r tool.Result) (*tool.Result, error)
 }

@@ -105,7 +105,9 @@ type Call struct {
 	Thread       string
 }
 
-// Classifier judges calls of tools that have no fixed rule. The first answer counts.
+// Classifier judges calls of tools that have no fixed rule. ok false is no opinion; the first answer counts. Calls may
+// overlap; c is its own. Of the answer only risk, authority, summary and the required prompt count. An error, or a risk or
+// an authority that does not exist, skips it.
 type Classifier interface {
 	Classify(ctx context.Context, c Call, workspace string) (Classification, bool, error)
 }

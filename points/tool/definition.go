@@ -38,9 +38,7 @@ func (d *Definition) Canonical() string {
 
 // Copy returns a copy that shares nothing with d.
 func (d Definition) Copy() Definition {
-	for _, s := range []*string{&d.ID, &d.Namespace, &d.Name, &d.Description, &d.NamespaceDescription, &d.FlatName} {
-		*s = strings.Clone(*s)
-	}
+	d.ownTexts()
 	d.InputSchema, d.OutputSchema = bytes.Clone(d.InputSchema), bytes.Clone(d.OutputSchema)
 	d.Annotations, d.Presentation = bytes.Clone(d.Annotations), bytes.Clone(d.Presentation)
 	if d.Hints != nil {
@@ -52,6 +50,25 @@ func (d Definition) Copy() Definition {
 		d.Deferred = &own
 	}
 	return d
+}
+
+// ownTexts moves the texts into one new piece of memory: tools are planned by the thousand.
+func (d *Definition) ownTexts() {
+	texts := [...]*string{&d.ID, &d.Namespace, &d.Name, &d.Description, &d.NamespaceDescription, &d.FlatName}
+	size := 0
+	for _, s := range texts {
+		size += len(*s)
+	}
+	var b strings.Builder
+	b.Grow(size)
+	for _, s := range texts {
+		b.WriteString(*s)
+	}
+	all := b.String()
+	for _, s := range texts {
+		n := len(*s)
+		*s, all = all[:n], all[n:]
+	}
 }
 
 // Key is the identity of a tool: owner and tool id. The host sets it.

@@ -16,7 +16,9 @@ type Edit struct {
 	Exposure    Exposure // narrows only
 }
 
-// Restriction answers for each definition with an edit or nil. It shapes what a model sees and is no protection.
+// Restriction answers for each definition with an edit, or nil for none. It shapes what a model sees and is no protection.
+// It is asked about one tool after another in each planning pass, never about tools with [ScopeRuntime]; passes may
+// overlap. d is its own, as the restrictions before it left it. An error skips it for that tool.
 type Restriction interface {
 	Restrict(ctx context.Context, d Definition, e Exposure, p Planning) (*Edit, error)
 }

@@ -42,19 +42,21 @@ type Binding struct {
 	// Classify is the fixed rule of a built-in tool or an external tool set. It is dropped for plugins, which are
 	// classified by tool.classifier and their hints.
 	Classify func(ctx context.Context, c Call, workspace string) Classification
-	// Cancelled gives a built-in its own result for a call that is cancelled; see Runtime.
 }
 
 // Unlimited is the timeout of a tool that may run as long as the turn.
 const Unlimited time.Duration = -1
 
-// Lease says whether a binding can be served now.
+// Lease says whether a binding can be served now. Check is asked before every call and has to be quick; calls may
+// overlap. An error makes the call unavailable; its text goes to the log file alone.
 type Lease interface {
 	Check(ctx context.Context) error
 }
 
-// Runtime runs a tool. Expected failures belong in a failed Result; an error is reported to the model with a fixed text
-// alone. When ctx is done the runtime has two seconds to return a result of its own.
+// Runtime runs a tool. Calls may overlap; each owns its invocation, and gives its result away. Expected failures belong
+// in a failed Result; an error is reported to the model with a fixed text alone. When ctx is done because the turn was
+// cancelled, the runtime has two seconds to return a result of its own; at its timeout it has none. What it returns later
+// is dropped.
 type Runtime interface {
 	Invoke(ctx context.Context, i Invocation) (Result, error)
 }
