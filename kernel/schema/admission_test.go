@@ -2,6 +2,8 @@ package schema_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -207,6 +209,26 @@ func TestWorkIsBounded(t *testing.T) {
 	found := s.Validate(json.RawMessage(`{}`))
 	require.Len(t, found, 1)
 	assert.Contains(t, found[0].Text, "too many steps")
+}
+
+// More members than fit in one word, and more than are searched one by one.
+func TestManyMembers(t *testing.T) {
+	var properties, required, values []string
+	for i := range 200 {
+		name := fmt.Sprintf("p%d", i)
+		properties = append(properties, fmt.Sprintf(`"%s":{"type":"integer"}`, name))
+		required = append(required, `"`+name+`"`)
+		values = append(values, fmt.Sprintf(`"%s":%d`, name, i))
+	}
+	s := compile(t, `{"properties":{`+strings.Join(properties, ",")+`},"required":[`+strings.Join(required, ",")+`],"additionalProperties":false}`)
+	assert.Empty(t, s.Validate(json.RawMessage(`{`+strings.Join(values, ",")+`}`)))
+	for _, left := range []int{0, 63, 64, 199} {
+		some := slices.Delete(slices.Clone(values), left, left+1)
+		found := s.Validate(json.RawMessage(`{` + strings.Join(some, ",") + `}`))
+		require.Len(t, found, 1)
+		assert.Equal(t, fmt.Sprintf(`lacks the property "p%d"`, left), found[0].Text)
+	}
+	assert.Len(t, s.Validate(json.RawMessage(`{`+strings.Join(values, ",")+`,"p200":1}`)), 1)
 }
 
 func TestValidateWantsAnObject(t *testing.T) {

@@ -171,7 +171,7 @@ func TestErrorsSpeakOfTheValueAsItCame(t *testing.T) {
 	assert.Equal(t, []schema.Violation{
 		{Pointer: "/k", Schema: "/properties/k/enum", Keyword: "enum", Text: `has to be one of "a", "b", not "c"`},
 		{Pointer: "/count", Schema: "/properties/count/type", Keyword: "type", Text: `has to be integer, not "5x"`},
-		{Pointer: "/more", Schema: "/additionalProperties", Keyword: "additionalProperties", Text: "is not allowed here, not 1"},
+		{Pointer: "/more", Schema: "/additionalProperties", Keyword: "additionalProperties", Text: "is not allowed here"},
 	}, fault.Errors)
 	_, _, fault = s.Check(`{}`)
 	require.NotNil(t, fault)

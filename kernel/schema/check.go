@@ -71,6 +71,9 @@ func (r *run) reset(s *Schema, collect bool) {
 // check reports whether the value at i satisfies n. ev collects what was looked at; nil when nobody asks.
 func (r *run) check(n *node, i int32, ev *evaluated) bool {
 	if n.typed && !r.fits(n.types, i) {
+		if !r.collect {
+			return false
+		}
 		return r.fail(n, i, "type", "has to be "+n.types.String())
 	}
 	if n.plain {
@@ -146,6 +149,9 @@ func (r *run) fits(t types, i int32) bool {
 func (r *run) values(n *node, i int32) bool {
 	doc := &r.schema.doc
 	if n.listed && !slices.ContainsFunc(n.values, func(v int32) bool { return equal(doc, v, &r.t, i) }) {
+		if !r.collect {
+			return false
+		}
 		list := ""
 		for _, v := range n.values {
 			if list != "" {

@@ -17,15 +17,13 @@ func (r *run) fail(n *node, i int32, keyword, rule string) bool {
 	if !r.collect || len(r.found) >= maxFound {
 		return false
 	}
-	at := n.at
-	if keyword == "" {
-		keyword = keywordOf(at)
+	f := finding{offset: r.t.tok[i].start, value: i, pointer: pointer(r.path), at: n.at, keyword: keyword, rule: rule}
+	if keyword == "" { // the schema false: it stands where a keyword put it, and no value would do
+		f.keyword, f.value = keywordOf(n.at), -1
 	} else {
-		at += "/" + keyword
+		f.at += "/" + keyword
 	}
-	r.found = append(r.found, finding{
-		offset: r.t.tok[i].start, value: i, pointer: pointer(r.path), at: at, keyword: keyword, rule: rule,
-	})
+	r.found = append(r.found, f)
 	return false
 }
 

@@ -151,31 +151,32 @@ func (m *memberRules) find(name string) int {
 	return -1
 }
 
-// seal makes the index and the mask.
-func (m *memberRules) seal() {
-	if len(m.list) > linear {
-		m.index = make(map[string]int, len(m.list))
-		for i := range m.list {
-			m.index[m.list[i].name] = i
+// place returns the place of a name, which it adds when it is new.
+func (m *memberRules) place(name string) int {
+	if i := m.find(name); i >= 0 {
+		return i
+	}
+	i := len(m.list)
+	m.list = append(m.list, member{name: name, required: -1})
+	if m.index != nil {
+		m.index[name] = i
+	} else if len(m.list) > linear {
+		m.index = make(map[string]int, 2*len(m.list))
+		for k := range m.list {
+			m.index[m.list[k].name] = k
 		}
 	}
+	return i
+}
+
+// seal makes the mask.
+func (m *memberRules) seal() {
 	for bit, i := range m.required {
 		if bit < 64 {
 			m.list[i].required = bit
 			m.mask |= 1 << bit
 		}
 	}
-}
-
-// place returns the place of a name, which it adds when it is new.
-func (m *memberRules) place(name string) int {
-	for i := range m.list {
-		if m.list[i].name == name {
-			return i
-		}
-	}
-	m.list = append(m.list, member{name: name, required: -1})
-	return len(m.list) - 1
 }
 
 // inPlace calls f for every node that is applied to the same part of the instance as n.
