@@ -30,7 +30,7 @@ type Fence struct {
 	alias     string // as it was given
 	home      []string
 	userHome  string
-	inside    []string
+	inside    []string // as they were given: few paths need to know where they are
 }
 
 // New makes a fence. Directories that can't be resolved are taken as they are.
@@ -45,7 +45,7 @@ func New(c Config) *Fence {
 	}
 	for _, dir := range c.Inside {
 		if dir != "" {
-			f.inside = append(f.inside, realDir(filepath.Clean(dir)))
+			f.inside = append(f.inside, filepath.Clean(dir))
 		}
 	}
 	return f
@@ -61,7 +61,7 @@ func realDir(dir string) string {
 // With returns a fence with one more directory that counts as inside for reading.
 func (f *Fence) With(inside string) *Fence {
 	more := *f
-	more.inside = append(f.inside[:len(f.inside):len(f.inside)], realDir(filepath.Clean(inside)))
+	more.inside = append(f.inside[:len(f.inside):len(f.inside)], filepath.Clean(inside))
 	return &more
 }
 
@@ -93,19 +93,43 @@ func (f *Fence) JudgeFrom(dir, path string) (Place, error) {
 		return Place{}, err
 	}
 	p := Place{Given: given}
-	p.Path, p.Dangling, err = resolve(given, maxLinks)
-	if err != nil {
+	if f.direct(given) {
+		p.Path = given
+	} else if p.Path, p.Dangling, err = resolve(given, maxLinks); err != nil {
 		return Place{}, err
 	}
 	p.Outside = !f.within(p.Given) || !f.within(p.Path)
 	if p.Outside {
 		for _, dir := range f.inside {
-			p.Inside = p.Inside || Below(dir, p.Path)
+			p.Inside = p.Inside || Below(realDir(dir), p.Path)
 		}
 	}
 	p.Credential = f.Credential(p.Given) || f.Credential(p.Path)
 	p.Guarded = f.guarded(p.Given) || f.guarded(p.Path)
 	return p, nil
+}
+
+// direct reports whether a path leads from the workspace down without a link. Most do, and the directories above the
+// workspace, whose links are resolved, need no look then.
+func (f *Fence) direct(given string) bool {
+	if !Below(f.workspace, given) {
+		return false
+	}
+	for at := len(f.workspace); at < len(given); {
+		next := at + 1
+		for next < len(given) && !os.IsPathSeparator(given[next]) {
+			next++
+		}
+		info, err := os.Lstat(given[:next])
+		if errors.Is(err, fs.ErrNotExist) {
+			return true // nor does anything below it
+		}
+		if err != nil || info.Mode()&fs.ModeSymlink != 0 {
+			return false
+		}
+		at = next
+	}
+	return true
 }
 
 // absolute makes the path absolute by its spelling alone: nothing is looked up.
