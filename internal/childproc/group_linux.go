@@ -8,15 +8,21 @@ import (
 )
 
 // running reports whether a process of the group is more than a zombie. One that nobody waits for, as under a first process
-// that doesn't, stays in the group for ever.
+// that doesn't, stays in the group for ever. A group of which nothing can be seen is taken for running.
 func running(leader int) bool {
-	found := false
+	zombies, live := 0, 0
 	eachSince(leader, func(pid int) bool {
 		state, pgrp, ok := stat(pid)
-		found = ok && pgrp == leader && state != 'Z' && state != 'X'
-		return !found
+		switch {
+		case !ok || pgrp != leader:
+		case state == 'Z' || state == 'X':
+			zombies++
+		default:
+			live++
+		}
+		return live == 0
 	})
-	return found
+	return live > 0 || zombies == 0
 }
 
 // marked lists the processes outside the group that have the marker in their environment.
