@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -69,7 +70,7 @@ func (s *Source) read(ctx context.Context, i *tool.Invocation) tool.Result {
 	switch {
 	case ctx.Err() != nil:
 		return cancelled()
-	case err == errBinary:
+	case errors.Is(err, errBinary):
 		return binary(args.Path, file, info.Size())
 	case err != nil:
 		return fault(args.Path, err)
@@ -115,7 +116,7 @@ type page struct {
 	empty    bool
 }
 
-var errBinary = fmt.Errorf("binary file")
+var errBinary = errors.New("binary file")
 
 // fill reads the file to its end, so that its lines and its content are known.
 func (p *page) fill(ctx context.Context, file io.Reader) (stamp, error) {

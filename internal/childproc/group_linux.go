@@ -10,7 +10,7 @@ import (
 // running reports whether a process of the group is more than a zombie. One that nobody waits for, as under a first process
 // that doesn't, stays in the group for ever. A group of which nothing can be seen is taken for running.
 func running(leader int) bool {
-	zombies, live := 0, 0
+	zombies, left := 0, 0
 	eachSince(leader, func(pid int) bool {
 		state, pgrp, ok := stat(pid)
 		switch {
@@ -18,11 +18,11 @@ func running(leader int) bool {
 		case state == 'Z' || state == 'X':
 			zombies++
 		default:
-			live++
+			left++
 		}
-		return live == 0
+		return left == 0
 	})
-	return live > 0 || zombies == 0
+	return left > 0 || zombies == 0
 }
 
 // marked lists the processes outside the group that have the marker in their environment.
