@@ -66,3 +66,15 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func FuzzPattern(f *testing.F) {
+	for _, s := range []string{`^[\S\d]+$`, `\u{1F600}`, `\ud83d\ude00`, `[^]`, `(?<a>x)\cA`, `\p{Script=Greek}`, `[[:alpha:]]`, `\`} {
+		f.Add(s, "x")
+	}
+	f.Fuzz(func(t *testing.T, pattern, s string) {
+		re, err := compilePattern(pattern)
+		if err == nil {
+			re.MatchString(s)
+		}
+	})
+}

@@ -29,13 +29,13 @@ func (r *run) logic(n *node, i int32, own *evaluated) bool {
 		}
 	}
 	if n.anyOf != nil {
-		any := false
+		matches := false
 		for _, s := range n.anyOf {
-			if any = r.quiet(s, i, own) || any; any && own == nil {
+			if matches = r.quiet(s, i, own) || matches; matches && own == nil {
 				break
 			}
 		}
-		if !any {
+		if !matches {
 			ok = r.fail(n, i, "anyOf", "has to match one of "+counted(len(n.anyOf), "alternative"))
 		}
 	}

@@ -20,17 +20,17 @@ func ReleaseThread(ctx context.Context, sources []contrib.Entry[tool.Source], th
 // ForkThread tells the sources that want to know that a thread was forked, and reports whether any of them took part.
 // Failures are ignored.
 func ForkThread(ctx context.Context, sources []contrib.Entry[tool.Source], from, to string) bool {
-	any := false
+	part := false
 	_ = contrib.FanOut(ctx, sources, func(ctx context.Context, s tool.Source) error {
 		f, ok := s.(tool.ThreadForker)
 		if !ok {
 			return nil
 		}
 		took, err := f.ForkThread(ctx, from, to)
-		any = any || took && err == nil
+		part = part || took && err == nil
 		return err
 	}, ignored)
-	return any
+	return part
 }
 
 func ignored(*contrib.EntryInfo, *contrib.CallError) {}
