@@ -43,6 +43,7 @@ type Stage struct {
 	sessions sessionGrants
 	stored   permissions
 	turns    queue
+	watch    Watch // nil: nobody
 }
 
 // New makes a stage. A nil operator means that nobody can be asked; a nil reviewer, that what would be reviewed is asked.
@@ -123,8 +124,12 @@ func (s *Stage) review(ctx context.Context, c *dispatch.Call) (Review, error) {
 }
 
 // ask asks the operator and remembers the answer.
-func (s *Stage) ask(ctx context.Context, c *dispatch.Call, rationale string) (dispatch.Verdict, error) {
+func (s *Stage) ask(ctx context.Context, c *dispatch.Call, rationale string) (v dispatch.Verdict, err error) {
 	prompt := newPrompt(c, rationale)
+	if s.watch != nil {
+		s.watch.Asked(prompt)
+		defer func() { s.watch.Answered(prompt, v, err) }()
+	}
 	answer, err := s.operator.Ask(ctx, prompt)
 	if ended := ctx.Err(); ended != nil {
 		return dispatch.Verdict{}, ended
@@ -135,7 +140,7 @@ func (s *Stage) ask(ctx context.Context, c *dispatch.Call, rationale string) (di
 	if err != nil {
 		return dispatch.Verdict{}, fmt.Errorf("approval: asking the operator about %s: %w", prompt.Tool, err)
 	}
-	v := dispatch.Verdict{Allow: true, By: ByOperator, Scope: ScopeOnce, Rationale: rationale}
+	v = dispatch.Verdict{Allow: true, By: ByOperator, Scope: ScopeOnce, Rationale: rationale}
 	switch answer.Choice {
 	case Once:
 		return v, nil
