@@ -23,6 +23,7 @@ import (
 	"github.com/crystalkernel/crystal/kernel/threadlog"
 	"github.com/crystalkernel/crystal/plugins"
 	"github.com/crystalkernel/crystal/points/model"
+	"github.com/crystalkernel/crystal/points/status"
 )
 
 // blueprint is what a host is built from.
@@ -39,7 +40,8 @@ type host struct {
 	kernel   *kernel.Kernel
 	plugins  *plugins.Runtime
 	registry *contrib.Registry
-	notes    []home.Note // of discovery
+	notes    []home.Note // of discovery, activation and attaching
+	rows     []home.Row  // the plugin directories
 	log      *slog.Logger
 
 	app  *fx.App
@@ -61,6 +63,7 @@ func (p *program) start(ctx context.Context, b blueprint) (*host, error) {
 		fx.StartTimeout(24*time.Hour), // each activation has its own limit
 		fx.StopTimeout(stopTime),
 		kernel.Module, stock.Host, plugins.Module(list...),
+		plugins.Share[status.Updates](), fx.Supply(fx.Annotate(noStatus{}, fx.As(new(status.Updates)))),
 		fx.Supply(h.log, options, approval.Config{Home: string(b.place.home)}, builtinConfig(b), retrySettings(b.config)),
 		fx.Replace(kernelConfig(b, h.log)),
 		fx.Decorate(func(kernel.Models) kernel.Models { return b.resolver() }),
@@ -71,14 +74,23 @@ func (p *program) start(ctx context.Context, b blueprint) (*host, error) {
 	if err == nil {
 		err = h.app.Start(ctx)
 	}
+	if err == nil {
+		h.notes = append(h.notes, h.problems()...)
+		h.notes = append(h.notes, h.privileges()...)
+		if err = h.attach(ctx, h.rows); err != nil {
+			err = errors.Join(err, h.app.Stop(context.WithoutCancel(ctx)))
+		}
+	}
 	if err != nil {
 		h.log.Error("start", "error", err)
-		return nil, errors.Join(fmt.Errorf("starting the host: %w", err), h.close(ctx))
+		h.release()
+		return nil, errors.Join(fmt.Errorf("starting the host: %w", err), h.file.close())
 	}
 	return h, nil
 }
 
-// stop stops a host: sessions, then plugins in reverse load order, then the log.
+// stop stops a host: sessions, then plugins in reverse load order, then the log. What is printed goes to the program
+// alone until release is called.
 func (h *host) stop(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 	defer cancel()
@@ -86,13 +98,11 @@ func (h *host) stop(ctx context.Context) error {
 	if err != nil {
 		h.log.Error("stop", "error", err)
 	}
-	return errors.Join(err, h.close(ctx))
+	return errors.Join(err, h.file.close())
 }
 
-func (h *host) close(context.Context) error {
-	h.back()
-	return h.file.close()
-}
+// release gives the process its standard output back.
+func (h *host) release() { h.back() }
 
 func kernelConfig(b blueprint, log *slog.Logger) kernel.Config {
 	l := b.config.Limits
@@ -175,6 +185,7 @@ func (p *program) pluginPlan(b blueprint, h *host) ([]plugins.Plugin, plugins.Op
 		return nil, o
 	}
 	found := home.Discover(b.place.home, b.place.tree, p.known())
+	h.rows = found.Rows
 	in := plugins.Inputs{
 		Placements: found.Placements, Disabled: slices.Clone(b.config.DisabledPlugins),
 		Home:      settingsLayer(b.place.home.Path(home.PluginSettingsFile)),

@@ -36,7 +36,7 @@ func (j *job) begin(ctx context.Context, h *host, th *kernel.Thread) headless.In
 	for _, s := range h.plugins.Snapshot().Plugins {
 		i.Plugins = append(i.Plugins, headless.Plugin{ID: s.ID, Version: s.Version, Source: string(s.Source), State: string(s.State)})
 	}
-	for _, n := range slices.Concat(j.notes, h.notes, h.problems()) {
+	for _, n := range slices.Concat(j.notes, h.notes) {
 		i.Problems = append(i.Problems, headless.Problem{Code: string(n.Code), Plugin: n.Plugin, Directory: n.Directory, Text: n.Text})
 		i.Notes = append(i.Notes, headless.Note{Text: noteLine(n)})
 	}

@@ -15,14 +15,10 @@ import (
 func Main(list ...plugins.Plugin) {
 	stop := newInterrupter(os.Exit)
 	signals := make(chan os.Signal, 4)
-	// Caught and dropped: a reader that goes away is an error of a write, not the end of the process. Ignoring the signal
-	// would be inherited by children.
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	go func() {
 		for s := range signals {
-			if s != syscall.SIGPIPE {
-				stop.signal(s)
-			}
+			stop.signal(s)
 		}
 	}()
 	p := program{

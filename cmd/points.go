@@ -49,8 +49,8 @@ func (p *program) withHost(ctx context.Context, fn func(pl *place, h *host) erro
 	if err != nil {
 		return err
 	}
+	defer h.release()
 	p.notes(h.notes)
-	p.notes(h.problems())
 	if err := fn(pl, h); err != nil {
 		return joinStop(err, h.stop(ctx))
 	}

@@ -255,6 +255,7 @@ func (p *program) perform(ctx context.Context, j *job) (err error) {
 	if err != nil {
 		return err
 	}
+	defer running.release()
 	stopped := false
 	defer func() {
 		if !stopped {

@@ -16,6 +16,9 @@ import (
 	"github.com/crystalkernel/crystal/plugins"
 	"github.com/crystalkernel/crystal/points/command"
 	"github.com/crystalkernel/crystal/points/hook"
+	"github.com/crystalkernel/crystal/points/host"
+	"github.com/crystalkernel/crystal/points/rawhook"
+	"github.com/crystalkernel/crystal/points/status"
 	"github.com/crystalkernel/crystal/points/tool"
 )
 
@@ -76,7 +79,22 @@ var faulty = plugins.Plugin{
 var noisy = plugins.Plugin{
 	ID: "acme.noisy", Version: "1.0.0",
 	Module: fx.Options(
-		fx.Invoke(func() { noise() }),
+		fx.Invoke(func(u status.Updates) {
+			noise()
+			u.Set("build", "green") // FIELD-A17: too early for any screen, and no error
+		}),
+		contrib.Supply(rawhook.RewritePrompts, rawhook.RewritePrompt(rawhook.RewritePromptFunc(
+			func(context.Context, hook.PromptInfo, string) (*string, error) { return nil, nil }))),
+		contrib.Supply(host.Attachments, host.Attached(host.AttachedFunc(func(context.Context, host.Environment) error {
+			panic("HOST-23")
+		}))),
+		contrib.Supply(host.Attachments, host.Attached(host.AttachedFunc(func(_ context.Context, e host.Environment) error {
+			if len(e.Plugins) != 1 || !e.Plugins[0].Loaded {
+				return errors.New("the environment is not complete")
+			}
+			noise()
+			return nil
+		}))),
 		contrib.Supply(hook.ToolCalls, hook.ToolCall(hook.ToolCallFunc(func(context.Context, hook.Call) (*hook.Call, error) {
 			noise()
 			return nil, nil
@@ -84,9 +102,13 @@ var noisy = plugins.Plugin{
 	),
 }
 
+// kept is what a careless package keeps when it is initialised.
+var kept = os.Stdout
+
 func noise() {
 	fmt.Println("noise")
 	_, _ = os.Stdout.WriteString("noise\n")
+	_, _ = kept.WriteString("noise\n")
 }
 
 // ran leaves a file behind when its constructor has run.

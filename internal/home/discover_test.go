@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -200,14 +199,6 @@ func TestLinkOutOfTheProjectIsNotFollowed(t *testing.T) {
 	d := tr.discover()
 	assert.Empty(t, enabled(d))
 	assert.Equal(t, []string{"ProjectTreeIgnored"}, codes(d.Notes))
-}
-
-func TestManifestThatIsAPipeDoesNotBlock(t *testing.T) {
-	tr := newTrees(t)
-	require.NoError(t, os.MkdirAll(tr.home.Path("plugins", "a"), 0o755))
-	require.NoError(t, syscall.Mkfifo(tr.home.Path("plugins", "a", home.ManifestFile), 0o600))
-	d := tr.discover()
-	assert.Equal(t, []string{"PluginManifestUnreadable"}, codes(d.Notes))
 }
 
 func TestPlacementCarriesTheSettings(t *testing.T) {

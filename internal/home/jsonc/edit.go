@@ -7,21 +7,16 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"time"
 
 	"github.com/gofrs/flock"
-	"github.com/google/renameio/v2"
 	"github.com/tailscale/hujson"
 )
 
 // LockWait is how long [Edit] waits for another process.
 const LockWait = 5 * time.Second
 
-const (
-	lockPoll   = 5 * time.Millisecond
-	renameWait = time.Second // how long a rename is tried that another process disturbs
-)
+const lockPoll = 5 * time.Millisecond
 
 // LockedError says that the lock of a file was not free in time.
 type LockedError struct {
@@ -113,40 +108,4 @@ func acquire(path string) (unlock func() error, err error) {
 		}
 		time.Sleep(lockPoll)
 	}
-}
-
-// replace puts text in place of the file at path, so that no reader sees half of it and a crash loses at most the change.
-func replace(path string, text []byte, mode fs.FileMode) error {
-	dir := filepath.Dir(path)
-	f, err := renameio.NewPendingFile(path, renameio.WithTempDir(dir), renameio.WithStaticPermissions(mode))
-	if err != nil {
-		return err
-	}
-	defer f.Cleanup()
-	if _, err := f.Write(text); err != nil {
-		return err
-	}
-	err = f.CloseAtomicallyReplace()
-	for wait := time.Now(); err != nil && runtime.GOOS == "windows" && time.Since(wait) < renameWait; {
-		// A reader that has the file open disturbs the rename there for a moment.
-		time.Sleep(lockPoll)
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return err
-	}
-	return syncDir(dir)
-}
-
-// syncDir makes a rename durable. Systems that can't flush a directory need no flush.
-func syncDir(dir string) error {
-	if runtime.GOOS == "windows" {
-		return nil
-	}
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return d.Sync()
 }
