@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/crystalkernel/crystal/contrib"
+	"github.com/crystalkernel/crystal/internal/home"
 	"github.com/crystalkernel/crystal/internal/wire"
 	"github.com/crystalkernel/crystal/kernel/estimate"
 	"github.com/crystalkernel/crystal/points/model"
@@ -123,7 +124,7 @@ func (c *client) Round(ctx context.Context, r *model.Request, emit func(model.De
 		return nil, err
 	}
 	for _, n := range a.notes {
-		if err := emit(model.Delta{Kind: model.NoteDelta, Name: "ConfigUnknownKey", Text: n}); err != nil {
+		if err := emit(model.Delta{Kind: model.NoteDelta, Name: string(home.ConfigUnknownKey), Text: n}); err != nil {
 			return nil, err
 		}
 	}

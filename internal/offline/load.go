@@ -119,12 +119,13 @@ func (l *loader) expect(o *jsonc.Object) expect {
 func (l *loader) usage(o *jsonc.Object) *model.Usage {
 	f := l.fields(o)
 	var u model.Usage
-	for key, n := range map[string]*int{
-		"input": &u.Input, "output": &u.Output, "reasoning": &u.Reasoning, "cacheRead": &u.CacheRead,
-		"cacheWrite": &u.CacheWrite, "total": &u.Total,
-	} {
-		*n, _ = f.Integer(key, 0, 1<<30)
-	}
+	const most = 1 << 30
+	u.Input, _ = f.Integer("input", 0, most)
+	u.Output, _ = f.Integer("output", 0, most)
+	u.Reasoning, _ = f.Integer("reasoning", 0, most)
+	u.CacheRead, _ = f.Integer("cacheRead", 0, most)
+	u.CacheWrite, _ = f.Integer("cacheWrite", 0, most)
+	u.Total, _ = f.Integer("total", 0, most)
 	u.Estimated, _ = f.Bool("estimated")
 	f.Done()
 	return &u

@@ -29,7 +29,11 @@ func decompress(h http.Header, r io.Reader) (io.Reader, error) {
 	case "", "identity":
 		return r, nil
 	case "gzip", "x-gzip":
-		return gzip.NewReader(r)
+		z, err := gzip.NewReader(r)
+		if errors.Is(err, gzip.ErrHeader) {
+			return nil, &InvalidError{Reason: "the answer is not compressed as its header says"}
+		}
+		return z, err
 	case "deflate":
 		return inflate(r)
 	default:

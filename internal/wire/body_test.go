@@ -123,5 +123,5 @@ func TestCompressedBodiesAreReadWhileTheyComeIn(t *testing.T) {
 	a = wiretest.Text(200, events, whole)
 	a.Header.Set("Content-Encoding", "gzip")
 	_, _, err = wiretest.Round(t, client(t, answering(a)), wiretest.Request())
-	assert.True(t, failure(t, err).Retryable)
+	assert.Equal(t, model.CodeStreamInvalid, failure(t, err).Code)
 }
