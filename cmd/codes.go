@@ -13,6 +13,8 @@ import (
 	"github.com/crystalkernel/crystal/internal/home/jsonc"
 	"github.com/crystalkernel/crystal/internal/terminal"
 	"github.com/crystalkernel/crystal/kernel"
+	"github.com/crystalkernel/crystal/kernel/compaction"
+	"github.com/crystalkernel/crystal/kernel/dispatcher"
 	"github.com/crystalkernel/crystal/kernel/threadlog"
 	"github.com/crystalkernel/crystal/plugins"
 	"github.com/crystalkernel/crystal/points/model"
@@ -81,6 +83,10 @@ func codes() []code {
 		{contrib.CodeObserverFailed, kindPlugin, "a subscriber of the registry or of the runtime failed"},
 		{contrib.CodeCallFailed, kindPlugin, "a contribution failed and was skipped"},
 		{contrib.CodeTargetHeld, kindPlugin, "a guarding target is closed because its winner was lost"},
+
+		{dispatcher.CodeApprovalLoweringIgnored, kindNote, "a hook's advice was below the risk that a call has already"},
+		{dispatcher.CodeHookImagesIgnored, kindNote, "images that a hook of results returned were not used"},
+		{compaction.CompactionFailed, kindNote, "no summary was stored; the history is as before"},
 
 		{threadlog.ThreadInUse, kindNote, "another process writes to the thread"},
 		{threadlog.ThreadSchemaNewer, kindNote, "the thread was made by a newer host"},

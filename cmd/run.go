@@ -344,7 +344,7 @@ func (p *program) checkPlugins(j *job) error {
 
 func meantOrNone(word string, known []string) string {
 	if len(known) == 0 {
-		return "it has no plugins at all"
+		return "there are none"
 	}
 	return meant(word, known)
 }

@@ -17,6 +17,8 @@ const (
 	ProjectTreeIgnored Code = "ProjectTreeIgnored"
 	// WorkspaceUntrusted: the project tree has no force because the workspace is not trusted.
 	WorkspaceUntrusted Code = "WorkspaceUntrusted"
+	// CommandFileInvalid: the file of a markdown command was skipped.
+	CommandFileInvalid Code = "CommandFileInvalid"
 )
 
 // CodeDoc documents one code.
@@ -34,5 +36,6 @@ func Codes() []CodeDoc {
 		{ConfigLocked, "the lock of a file was not free in time"},
 		{ProjectTreeIgnored, "the project tree, or an entry of it, leads out of the workspace"},
 		{WorkspaceUntrusted, "the project tree has no force because the workspace is not trusted"},
+		{CommandFileInvalid, "the file of a markdown command was skipped"},
 	}
 }

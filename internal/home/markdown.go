@@ -29,9 +29,6 @@ const (
 	OwnerUser      = "user"
 )
 
-// codeCommandFile is the code of notes about command files.
-const codeCommandFile Code = "CommandFileInvalid"
-
 // commandLimit is the size of the largest command file.
 const commandLimit = 256 << 10
 
@@ -68,7 +65,7 @@ func commands(root, owner, fence string) (list []Command, notes []Note) {
 		}
 		c, err := readCommand(root, path, owner, fence)
 		if err != nil {
-			n := warning(codeCommandFile, fmt.Sprintf("the command file %s is skipped: %v", path, err))
+			n := warning(CommandFileInvalid, fmt.Sprintf("the command file %s is skipped: %v", path, err))
 			notes = append(notes, n)
 			return nil
 		}
