@@ -142,10 +142,9 @@ func FuzzScanner(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if json.Valid(data) && !strings.Contains(string(data), "[[[[") && !strings.Contains(string(data), "{\"\":{\"\":") {
-			if !rawjson.Valid(data) {
-				t.Fatalf("valid JSON was refused: %q", data)
-			}
+		open := strings.Count(string(data), "[") + strings.Count(string(data), "{")
+		if open < 500 && json.Valid(data) && !rawjson.Valid(data) { // deeper nesting is refused on purpose
+			t.Fatalf("valid JSON was refused: %q", data)
 		}
 		var s rawjson.Scanner
 		s.Reset(data)

@@ -1,6 +1,9 @@
 package rawjson
 
-import "bytes"
+import (
+	"encoding/binary"
+	"math/bits"
+)
 
 // Skip reads the next value and forgets it.
 func (s *Scanner) Skip() {
@@ -76,41 +79,42 @@ func (s *Scanner) quoted() (raw []byte, escaped bool) {
 	}
 	s.comma = true
 	start := s.pos + 1
-	i := start
-	// Most strings are names and short words: looking at each byte is faster there than searching.
-	for end := min(start+short, len(s.data)); i < end; i++ {
-		switch s.data[i] {
-		case '"':
-			s.pos = i + 1
-			return s.data[start:i], false
-		case '\\':
-			return s.long(start, i)
-		}
-	}
-	return s.long(start, i)
-}
-
-// short is the length up to which a string is read byte by byte.
-const short = 32
-
-// long reads on at i in the string that begins at start.
-func (s *Scanner) long(start, i int) (raw []byte, escaped bool) {
-	for i <= len(s.data) {
-		n := bytes.IndexByte(s.data[i:], '"')
-		if n < 0 {
+	for i := start; ; {
+		i += plain(s.data[i:])
+		if i >= len(s.data) {
 			break
 		}
-		end := i + n
-		b := bytes.IndexByte(s.data[i:end], '\\')
-		if b < 0 {
-			s.pos = end + 1
-			return s.data[start:end], escaped
+		if s.data[i] == '"' {
+			s.pos = i + 1
+			return s.data[start:i], escaped
 		}
 		escaped = true
-		i += b + 2 // the byte after a backslash never ends the string
+		if i += 2; i > len(s.data) { // the byte after a backslash never ends the string
+			break
+		}
 	}
 	s.fail()
 	return nil, false
+}
+
+// plain returns the number of bytes before the first quote or backslash. It looks at eight bytes at a time, because most
+// strings are names of a word or two: too short for a search, and too long for a loop.
+func plain(b []byte) int {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	i := 0
+	for ; i+8 <= len(b); i += 8 {
+		w := binary.LittleEndian.Uint64(b[i:])
+		quote, slash := w^(ones*'"'), w^(ones*'\\')
+		if found := ((quote-ones) & ^quote | (slash-ones) & ^slash) & highs; found != 0 {
+			return i + bits.TrailingZeros64(found)/8
+		}
+	}
+	for ; i < len(b); i++ {
+		if b[i] == '"' || b[i] == '\\' {
+			break
+		}
+	}
+	return i
 }
 
 func (s *Scanner) word(w string) {
@@ -158,6 +162,9 @@ func (s *Scanner) digits() int {
 }
 
 func (s *Scanner) space() {
+	if s.pos < len(s.data) && s.data[s.pos] > ' ' {
+		return
+	}
 	for s.pos < len(s.data) {
 		switch s.data[s.pos] {
 		case ' ', '\t', '\n', '\r':
