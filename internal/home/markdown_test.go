@@ -1,0 +1,84 @@
+package home_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/crystalkernel/crystal/internal/home"
+)
+
+func TestCommandsAreNamedByTheirPaths(t *testing.T) {
+	tr := newTrees(t)
+	write(t, "---\r\ndescription: yes\r\naliases: [on, Rev, \"a b\"]\r\n---\r\nReview $ARGUMENTS.\r\n", tr.tree, "commands", "Team", "Review.md")
+	write(t, "\ufeffFirst line\nsecond", tr.home.Path("commands", "review.md"))
+	write(t, "---\nnever: closed", tr.home.Path("commands", "open.md"))
+	write(t, "x", tr.home.Path("commands", "9bad.md"))
+	write(t, " \n", tr.home.Path("commands", "empty.md"))
+	write(t, "---\n{\n---\nx", tr.home.Path("commands", "yaml.md"))
+	write(t, strings.Repeat("a", 256<<10+1), tr.home.Path("commands", "long.md"))
+	write(t, "x", tr.home.Path("commands", ".hidden", "a.md"))
+	write(t, "x", tr.home.Path("commands", "notes.txt"))
+	write(t, "secret", filepath.Dir(string(tr.home)), "outside.md")
+	require.NoError(t, os.Symlink(filepath.Join(filepath.Dir(string(tr.home)), "outside.md"), tr.home.Path("commands", "out.md")))
+
+	list, notes := home.Commands(tr.home, tr.tree)
+	var names []string
+	for _, c := range list {
+		names = append(names, c.Owner+":"+c.Name)
+	}
+	assert.Equal(t, []string{"workspace:team:review", "user:open", "user:review"}, names)
+	assert.Equal(t, "yes", list[0].Description, "FIELD-N7: words of YAML are text")
+	assert.Equal(t, []string{"on", "rev"}, list[0].Aliases)
+	assert.Equal(t, "Review $ARGUMENTS.", list[0].Body)
+	assert.Equal(t, "First line", list[2].Description)
+	assert.Equal(t, []string{"CommandFileInvalid", "CommandFileInvalid", "CommandFileInvalid", "CommandFileInvalid", "CommandFileInvalid"}, codes(notes))
+
+	for name, want := range map[string]string{
+		"TEAM:review": "workspace:team:review", "rev": "workspace:team:review", "review": "user:review", "user:review": "user:review", "nosuch": "",
+	} {
+		c, ok := home.FindCommand(list, name)
+		assert.Equal(t, want != "", ok, name)
+		if ok {
+			assert.Equal(t, want, c.Owner+":"+c.Name, name)
+		}
+	}
+}
+
+func TestWorkspaceCommandsComeFirst(t *testing.T) {
+	tr := newTrees(t)
+	write(t, "theirs", tr.home.Path("commands", "launch.md"))
+	write(t, "ours", tr.tree, "commands", "launch.md")
+	list, notes := home.Commands(tr.home, tr.tree)
+	assert.Empty(t, notes)
+	c, ok := home.FindCommand(list, "launch")
+	require.True(t, ok)
+	assert.Equal(t, "ours", c.Body)
+	c, ok = home.FindCommand(list, "user:launch")
+	require.True(t, ok, "FIELD-U2: a hidden one stays reachable")
+	assert.Equal(t, "theirs", c.Body)
+}
+
+func TestExpandInsertsArgumentsOnce(t *testing.T) {
+	for name, tt := range map[string]struct{ body, argument, want string }{
+		"RUN-16":                    {"Review $ARGUMENTS.", "a.go", "Review a.go."},
+		"FIELD-U3":                  {"Do $ARGUMENTS now", "$1 {{workspace}} $(id)", "Do $1 {{workspace}} $(id) now"},
+		"words":                     {"$2 before $1", `"a b" c`, "c before a b"},
+		"a word that is missing":    {"$1 and $3 and $9", "x", "x and $3 and $9"},
+		"other dollars":             {"$ $HOME $10 $$ cost $5", "", "$ $HOME $10 $$ cost $5"},
+		"ten is one and a zero":     {"$10", "x", "x0"},
+		"quotes that never end":     {"$1|$2", `'a b`, "a b|$2"},
+		"an empty word":             {"[$1]", `""`, "[]"},
+		"placeholders of the body":  {"{{mode}} $1", "{{mode}}", "work {{mode}}"},
+		"nothing from the argument": {"$ARGUMENTS$ARGUMENTS", "$ARGUMENTS", "$ARGUMENTS$ARGUMENTS"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bind := func(s string) string { return strings.ReplaceAll(s, "{{mode}}", "work") }
+			assert.Equal(t, tt.want, home.Command{Body: tt.body}.Expand(tt.argument, bind))
+		})
+	}
+}
