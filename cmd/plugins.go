@@ -295,7 +295,6 @@ func (p *program) printPlugin(f terminal.Format, r *pluginRow) error {
 		slices.Sort(lines)
 		requires = list(lines)
 	}
-	counts := contributions(r.compiled)
 	if f == terminal.JSON {
 		return terminal.PrintJSON(p.out(), struct {
 			pluginRecord
@@ -303,14 +302,9 @@ func (p *program) printPlugin(f terminal.Format, r *pluginRow) error {
 			Runtime       *string           `json:"runtime"`
 			Settings      []string          `json:"settings"`
 			Requires      deps.Requirements `json:"requires"`
-			Contributions map[string]int    `json:"contributions"`
-		}{r.record(), orNull(display), orNull(r.Manifest.Runtime), append([]string{}, settings...), needs, counts})
+			Contributions map[string]int    `json:"contributions"` // not known outside a session: nothing of the plugin runs here
+		}{r.record(), orNull(display), orNull(r.Manifest.Runtime), append([]string{}, settings...), needs, nil})
 	}
-	var points []string
-	for point, n := range counts {
-		points = append(points, fmt.Sprintf("%s %d", point, n))
-	}
-	slices.Sort(points)
 	labels := []string{"Directory", "Source", "Enabled", "Effective", "Id", "Version", "Path", "Problem"}
 	var pairs []terminal.Pair
 	for i, cell := range r.cells() {
@@ -319,7 +313,7 @@ func (p *program) printPlugin(f terminal.Format, r *pluginRow) error {
 	pairs = append(pairs,
 		terminal.Pair{Label: "Display name", Value: display}, terminal.Pair{Label: "Runtime", Value: r.Manifest.Runtime},
 		terminal.Pair{Label: "Settings", Value: list(settings)}, terminal.Pair{Label: "Requires", Value: requires},
-		terminal.Pair{Label: "Contributions", Value: list(points)})
+		terminal.Pair{Label: "Contributions"})
 	return terminal.PrintPairs(p.out(), pairs...)
 }
 

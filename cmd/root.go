@@ -64,7 +64,7 @@ func (p *program) root() *cobra.Command {
 	}
 	root.SetFlagErrorFunc(p.flagError)
 	root.SetHelpCommand(&cobra.Command{Use: "no-help", Hidden: true})
-	root.AddCommand(p.runCommand(), p.threadsCommand(), p.pluginsCommand(), p.toolsCommand(), p.pointsCommand(),
+	root.AddCommand(p.runCommand(), p.threadsCommand(), p.pluginsCommand(), p.toolsCommand(), p.pointsCommand(), p.promptCommand(),
 		p.modelsCommand(), p.doctorCommand(), p.codesCommand(), p.versionCommand(), reserved("build"))
 	return root
 }
