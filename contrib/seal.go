@@ -83,10 +83,10 @@ func (p *pointDraft) threads() []*threadState {
 		touched[e.info.Thread] = append(touched[e.info.Thread], e)
 	}
 	for e := range p.removed {
-		touched[e.info.Thread] = touched[e.info.Thread]
+		touched[e.info.Thread] = append(touched[e.info.Thread], nil...)
 	}
 	for _, h := range slices.Concat(p.holds, p.base.holds) {
-		touched[h.Thread] = touched[h.Thread]
+		touched[h.Thread] = append(touched[h.Thread], nil...)
 	}
 	delete(touched, "")
 	threads := slices.Clone(p.base.threads)

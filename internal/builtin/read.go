@@ -135,7 +135,7 @@ func (p *page) fill(ctx context.Context, file io.Reader) (stamp, error) {
 	var long []byte // of a line that is longer than the reader's buffer
 	for {
 		part, err := r.ReadSlice('\n')
-		if err == bufio.ErrBufferFull {
+		if errors.Is(err, bufio.ErrBufferFull) {
 			if p.wanted(p.lines+1) && len(long) < 4*readChars {
 				long = append(long, part...)
 			} else if len(long) == 0 {

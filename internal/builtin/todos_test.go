@@ -36,6 +36,7 @@ type brokenTodos struct{}
 func (brokenTodos) Todos(context.Context, string) ([]threadlog.Todo, error) {
 	return nil, errors.New("secret path")
 }
+
 func (brokenTodos) SetTodos(context.Context, string, []threadlog.Todo) error {
 	return errors.New("secret path")
 }

@@ -28,7 +28,7 @@ func parseDocument(data []byte) (*document, error) {
 	}
 	root, err := hujson.Parse(data)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %v", ErrUnreadable, err)
+		return nil, fmt.Errorf("%w: %w", ErrUnreadable, err)
 	}
 	d.root = root
 	object, ok := root.Value.(*hujson.Object)

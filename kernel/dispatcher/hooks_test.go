@@ -193,7 +193,9 @@ func TestImagesOfHooks(t *testing.T) {
 	h.turn.Images = true
 	h.tools(says("t", "x"))
 	images := []hook.Image{
-		{MediaType: "image/png", Data: []byte(png)}, {MediaType: "image/bmp", Data: []byte("BM")}, {MediaType: "image/png", Data: []byte("GIF89a")},
+		{MediaType: "image/png", Data: []byte(png)},
+		{MediaType: "image/bmp", Data: []byte("BM")},
+		{MediaType: "image/png", Data: []byte("GIF89a")},
 		{MediaType: "image/gif", Data: []byte("GIF89a")},
 	}
 	add(h, hook.ToolResults, reshaping(func(r hook.Result) (*hook.Result, error) { r.Images = images; return &r, nil }))

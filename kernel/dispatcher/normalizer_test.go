@@ -133,10 +133,14 @@ func TestTextIsCleaned(t *testing.T) {
 
 func TestImagesOfTools(t *testing.T) {
 	images := []tool.Block{
-		{MediaType: "image/bmp", Data: []byte("BM")}, {MediaType: "image/jpeg", Data: []byte(png)},
-		{MediaType: "image/webp", Data: []byte("RIFF0000WEBPxx")}, {MediaType: "image/jpeg", Data: []byte("\xff\xd8\xff\xe0")},
+		{MediaType: "image/bmp", Data: []byte("BM")},
+		{MediaType: "image/jpeg", Data: []byte(png)},
+		{MediaType: "image/webp", Data: []byte("RIFF0000WEBPxx")},
+		{MediaType: "image/jpeg", Data: []byte("\xff\xd8\xff\xe0")},
 		{MediaType: "image/png", Data: append([]byte(png), make([]byte, 20<<20)...)},
-		{MediaType: "image/gif", Data: []byte("GIF87a")}, {MediaType: "image/gif", Data: []byte("GIF87a")}, {MediaType: "image/gif", Data: []byte("GIF87a")},
+		{MediaType: "image/gif", Data: []byte("GIF87a")},
+		{MediaType: "image/gif", Data: []byte("GIF87a")},
+		{MediaType: "image/gif", Data: []byte("GIF87a")},
 		{MediaType: "image/gif", Data: []byte("GIF87a")},
 	}
 	h := newHost(t)

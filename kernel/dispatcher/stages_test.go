@@ -158,8 +158,14 @@ func TestArguments(t *testing.T) {
 		text, reason string
 		offset       any
 	}{
-		{`{"command":"ls"`, "notJson", 15}, {`{"path":"a"}}`, "trailingText", 12}, {`null`, "notObject", nil}, {`[]`, "notObject", nil},
-		{`"a.txt"`, "notObject", nil}, {`{"path":"a","path":"b"}`, "duplicateKey", 12}, {`{}`, "schema", nil}, {``, "schema", nil},
+		{`{"command":"ls"`, "notJson", 15},
+		{`{"path":"a"}}`, "trailingText", 12},
+		{`null`, "notObject", nil},
+		{`[]`, "notObject", nil},
+		{`"a.txt"`, "notObject", nil},
+		{`{"path":"a","path":"b"}`, "duplicateKey", 12},
+		{`{}`, "schema", nil},
+		{``, "schema", nil},
 		{`{"path":{"a":1}}`, "schema", nil},
 	}
 	for _, c := range cases {

@@ -117,8 +117,10 @@ func TestVerdictIsThatOfAnotherValidator(t *testing.T) {
 // Whatever is drawn, what Check lets through is valid as it stands, and stays what it is.
 func TestCheckedArgumentsAreValid(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		raw, err := json.Marshal(map[string]any{"properties": map[string]any{"a": anySchema(3).Draw(t, "schema")},
-			"$defs": map[string]any{"shared": map[string]any{"type": "integer"}}})
+		raw, err := json.Marshal(map[string]any{
+			"properties": map[string]any{"a": anySchema(3).Draw(t, "schema")},
+			"$defs":      map[string]any{"shared": map[string]any{"type": "integer"}},
+		})
 		require.NoError(t, err)
 		s, err := schema.Compile(raw)
 		require.NoError(t, err, string(raw))

@@ -197,7 +197,11 @@ func TestImages(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			l := create(t, s)
 			for _, c := range []struct{ media, data string }{
-				{"image/bmp", "BM"}, {"image/png", "no"}, {"image/jpeg", png}, {"image/webp", "RIFF"}, {"image/gif", "GIF8"},
+				{"image/bmp", "BM"},
+				{"image/png", "no"},
+				{"image/jpeg", png},
+				{"image/webp", "RIFF"},
+				{"image/gif", "GIF8"},
 				{"image/png", png + strings.Repeat("x", threadlog.MaxImage)},
 			} {
 				_, err := l.AddImage(c.media, []byte(c.data))

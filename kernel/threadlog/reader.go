@@ -115,7 +115,7 @@ func nextLine(in *bufio.Reader, long *[]byte) (raw []byte, n int64, whole bool, 
 		switch {
 		case err == nil && len(*long) == 0 && !tooLong:
 			return part[:len(part)-1], n, true, nil
-		case err != nil && err != io.EOF && err != bufio.ErrBufferFull:
+		case err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, bufio.ErrBufferFull):
 			return nil, n, false, err
 		}
 		if !tooLong {
