@@ -93,7 +93,7 @@ func findShell() string {
 }
 
 var (
-	_ tool.Source         = (*Source)(nil)
+	_ tool.FixedSource    = (*Source)(nil)
 	_ tool.ThreadReleaser = (*Source)(nil)
 )
 
@@ -107,6 +107,9 @@ func (s *Source) Tools(_ context.Context, p tool.Planning) ([]tool.Registration,
 	}
 	return s.tools, nil
 }
+
+// FixedTools says that the answer of Tools depends on its planning input alone.
+func (s *Source) FixedTools() {}
 
 // ReleaseThread forgets what the thread has read and written, and the todos that nobody else keeps.
 func (s *Source) ReleaseThread(_ context.Context, thread string) error {
