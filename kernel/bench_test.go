@@ -22,7 +22,6 @@ import (
 type scripted struct {
 	rounds, parallel int
 	round            int
-	calls            []*model.Item
 }
 
 func (s *scripted) Round(_ context.Context, _ *model.Request, emit func(model.Delta) error) (*model.Response, error) {

@@ -1,19 +1,14 @@
 package kernel
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/crystalkernel/crystal/kernel/approval"
 	"github.com/crystalkernel/crystal/kernel/dispatcher"
-	"github.com/crystalkernel/crystal/kernel/estimate"
 	"github.com/crystalkernel/crystal/kernel/threadlog"
 	"github.com/crystalkernel/crystal/points/model"
 	"github.com/crystalkernel/crystal/points/tool"
 )
-
-// maxParallel is how many calls run at the same time.
-const maxParallel = 8
 
 // takeBudget takes one subcall off the turn's budget. Any goroutine.
 func (t *turn) takeBudget() bool {
@@ -52,6 +47,11 @@ func (t *turn) beforeStart(c dispatcher.Call) error {
 
 // subcallEnded stores the result of a call that a tool made. Any goroutine.
 func (t *turn) subcallEnded(o dispatcher.Outcome) {
+	if denied(&o) {
+		t.side.mu.Lock()
+		t.result.Denials++
+		t.side.mu.Unlock()
+	}
 	if _, err := t.store(&o); err != nil {
 		t.kernel.log.Error("the result of a subcall was not stored", "thread", t.thread.id, "call", o.ID, "error", err)
 	}
@@ -128,129 +128,13 @@ func ended(o *dispatcher.Outcome) CallEnded {
 	return e
 }
 
-// denied reports whether the outcome counts as a denial: somebody would have been asked and said no, or nobody was there.
+// denied reports whether the outcome counts as a denial: somebody said no, or nobody was there to be asked. The built-in
+// tool that asks the operator says so itself. A reviewer's no does not count.
 func denied(o *dispatcher.Outcome) bool {
 	if o.Status == model.Denied {
 		return o.Verdict.By != approval.ByReviewer
 	}
-	return false
-}
-
-// runCalls runs the calls of a round in order; neighbours that only look at the workspace run at the same time. A blank
-// stop reason means that another round follows.
-func (t *turn) runCalls(ctx context.Context, calls []*model.Item) (StopReason, error) {
-	t.side.mu.Lock()
-	t.result.ToolCalls += len(calls)
-	t.side.mu.Unlock()
-	looped := false
-	var group []*running
-	for _, c := range calls {
-		if t.listening() {
-			t.send(CallPending{CallID: c.CallID, Name: c.Name, Arguments: c.Arguments})
-		}
-		var next *running
-		switch state := t.loop.next(c.Name, c.Arguments); {
-		case ctx.Err() != nil:
-			next = refusedCall(c, tool.CodeCancelled, "The call was cancelled.", model.Cancelled)
-		case state != loopNone:
-			looped = looped || state == loopEnd
-			next = refusedCall(c, tool.CodeLoopDetected, loopText, model.Failure)
-		default:
-			next = &running{prepared: t.kernel.dispatcher.Prepare(ctx, &t.calls, dispatcher.Request{
-				ID: c.CallID, Name: c.Name, Arguments: c.Arguments, Audience: tool.AudienceModel,
-			})}
-		}
-		if next.prepared == nil || !next.prepared.Parallel() {
-			if err := t.finishGroup(ctx, group); err != nil {
-				return Failed, err
-			}
-			group = group[:0]
-			if err := t.finishGroup(ctx, []*running{next}); err != nil {
-				return Failed, err
-			}
-			continue
-		}
-		if group = append(group, next); len(group) == maxParallel {
-			if err := t.finishGroup(ctx, group); err != nil {
-				return Failed, err
-			}
-			group = group[:0]
-		}
-	}
-	if err := t.finishGroup(ctx, group); err != nil {
-		return Failed, err
-	}
-	if looped {
-		return LoopDetected, nil
-	}
-	return "", nil
-}
-
-// running is one call of a group.
-type running struct {
-	prepared *dispatcher.Prepared // nil: outcome is there already
-	outcome  dispatcher.Outcome
-}
-
-// refusedCall is a call that the turn itself does not let through to dispatch.
-func refusedCall(c *model.Item, code, message string, status model.Status) *running {
-	form := dispatcher.Form{Name: c.Name, Arguments: c.Arguments}
-	return &running{outcome: dispatcher.Outcome{
-		Call:   dispatcher.Call{ID: c.CallID, Requested: form, Effective: form},
-		Result: tool.Result{Failed: true, Error: &tool.Error{Code: code, Message: message}},
-		Status: status, Text: "Error " + code + ": " + message,
-	}}
-}
-
-// finishGroup runs prepared calls at the same time, and commits their results in call order. Events that come meanwhile
-// are delivered.
-func (t *turn) finishGroup(ctx context.Context, group []*running) error {
-	started := 0
-	done := make(chan struct{}, len(group))
-	for _, r := range group {
-		if r.prepared == nil {
-			continue
-		}
-		if o, refused := r.prepared.Refused(); refused {
-			r.outcome, r.prepared = o, nil
-			continue
-		}
-		started++
-		go func() {
-			r.outcome = r.prepared.Run(ctx)
-			done <- struct{}{}
-		}()
-	}
-	for started > 0 {
-		select {
-		case <-done:
-			started--
-		case <-t.side.wake:
-			t.flush()
-		}
-	}
-	for _, r := range group {
-		if r.prepared != nil {
-			r.outcome = r.prepared.Finish(ctx, r.outcome)
-		}
-		if err := t.commitResult(&r.outcome); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (t *turn) commitResult(o *dispatcher.Outcome) error {
-	item, err := t.store(o)
-	if err != nil {
-		return fmt.Errorf("kernel: store the result of call %s: %w", o.ID, err)
-	}
-	t.thread.meter.Add(estimate.Item(item, t.sends()))
-	if denied(o) {
-		t.result.Denials++
-	}
-	if t.listening() {
-		t.send(ended(o))
-	}
-	return nil
+	e := o.Result.Error
+	return e != nil && e.Code == tool.CodeApprovalRejected && o.Executed && o.Definition != nil &&
+		o.Definition.Key.Kind == tool.OwnerBuiltin
 }

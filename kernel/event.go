@@ -81,6 +81,37 @@ type CallPending struct {
 	Arguments string `json:"arguments"`
 }
 
+// ApprovalAsked says that the operator is asked about a call. Its texts are safe to print.
+type ApprovalAsked struct {
+	CallID    string     `json:"callId"`
+	ParentID  string     `json:"parentCallId,omitempty"`
+	Tool      string     `json:"tool"`
+	Owner     string     `json:"owner,omitempty"` // who brought the tool
+	Arguments []Argument `json:"arguments,omitempty"`
+	Class     string     `json:"class"`
+	Summary   string     `json:"summary,omitempty"`
+	Reason    string     `json:"reason"`
+	Rationale string     `json:"rationale,omitempty"` // of the reviewer
+	Storable  bool       `json:"storable"`            // the answer may hold for calls like it
+	Covers    string     `json:"covers,omitempty"`    // what it would hold for
+}
+
+// Argument is one argument of a call, as printable text in full.
+type Argument struct {
+	Name string `json:"name"`
+	Text string `json:"text"`
+}
+
+// ApprovalAnswered says that the prompt of a call is over. Each ApprovalAsked is followed by one, also when the turn was
+// cancelled meanwhile.
+type ApprovalAnswered struct {
+	CallID   string `json:"callId"`
+	ParentID string `json:"parentCallId,omitempty"`
+	Allowed  bool   `json:"allowed"`
+	By       string `json:"by,omitempty"`    // blank: nobody decided
+	Scope    string `json:"scope,omitempty"` // once, session or persistent
+}
+
 // CallStarted says that a call was allowed and its tool runs.
 type CallStarted struct {
 	CallID   string `json:"callId"`
@@ -155,37 +186,41 @@ type TurnEnded struct {
 }
 
 // Type returns the event's word.
-func (TurnStarted) Type() string    { return "turn_started" }
-func (RoundStarted) Type() string   { return "round_started" }
-func (TextDelta) Type() string      { return "text_delta" }
-func (ReasoningDelta) Type() string { return "reasoning_delta" }
-func (CallDelta) Type() string      { return "call_delta" }
-func (Retrying) Type() string       { return "retrying" }
-func (RoundCommitted) Type() string { return "round_committed" }
-func (CallPending) Type() string    { return "call_pending" }
-func (CallStarted) Type() string    { return "call_started" }
-func (CallProgress) Type() string   { return "call_progress" }
-func (CallEnded) Type() string      { return "call_ended" }
-func (Noted) Type() string          { return "note" }
-func (Compacted) Type() string      { return "compacted" }
-func (Failure) Type() string        { return "failure" }
-func (TurnEnded) Type() string      { return "turn_ended" }
+func (TurnStarted) Type() string      { return "turn_started" }
+func (RoundStarted) Type() string     { return "round_started" }
+func (TextDelta) Type() string        { return "text_delta" }
+func (ReasoningDelta) Type() string   { return "reasoning_delta" }
+func (CallDelta) Type() string        { return "call_delta" }
+func (Retrying) Type() string         { return "retrying" }
+func (RoundCommitted) Type() string   { return "round_committed" }
+func (CallPending) Type() string      { return "call_pending" }
+func (ApprovalAsked) Type() string    { return "approval_asked" }
+func (ApprovalAnswered) Type() string { return "approval_answered" }
+func (CallStarted) Type() string      { return "call_started" }
+func (CallProgress) Type() string     { return "call_progress" }
+func (CallEnded) Type() string        { return "call_ended" }
+func (Noted) Type() string            { return "note" }
+func (Compacted) Type() string        { return "compacted" }
+func (Failure) Type() string          { return "failure" }
+func (TurnEnded) Type() string        { return "turn_ended" }
 
-func (TurnStarted) event()    {}
-func (RoundStarted) event()   {}
-func (TextDelta) event()      {}
-func (ReasoningDelta) event() {}
-func (CallDelta) event()      {}
-func (Retrying) event()       {}
-func (RoundCommitted) event() {}
-func (CallPending) event()    {}
-func (CallStarted) event()    {}
-func (CallProgress) event()   {}
-func (CallEnded) event()      {}
-func (Noted) event()          {}
-func (Compacted) event()      {}
-func (Failure) event()        {}
-func (TurnEnded) event()      {}
+func (TurnStarted) event()      {}
+func (RoundStarted) event()     {}
+func (TextDelta) event()        {}
+func (ReasoningDelta) event()   {}
+func (CallDelta) event()        {}
+func (Retrying) event()         {}
+func (RoundCommitted) event()   {}
+func (CallPending) event()      {}
+func (ApprovalAsked) event()    {}
+func (ApprovalAnswered) event() {}
+func (CallStarted) event()      {}
+func (CallProgress) event()     {}
+func (CallEnded) event()        {}
+func (Noted) event()            {}
+func (Compacted) event()        {}
+func (Failure) event()          {}
+func (TurnEnded) event()        {}
 
 // MarshalEvent returns the event as one JSON object whose first member is its type.
 func MarshalEvent(e Event) ([]byte, error) {

@@ -10,9 +10,11 @@ import (
 
 	"github.com/crystalkernel/crystal/contrib"
 	"github.com/crystalkernel/crystal/kernel/approval"
+	"github.com/crystalkernel/crystal/kernel/composer"
 	"github.com/crystalkernel/crystal/kernel/dispatcher"
 	"github.com/crystalkernel/crystal/kernel/pump"
 	"github.com/crystalkernel/crystal/kernel/threadlog"
+	"github.com/crystalkernel/crystal/points/agent"
 	"github.com/crystalkernel/crystal/points/thread"
 	"github.com/crystalkernel/crystal/points/trace"
 )
@@ -25,6 +27,8 @@ var (
 	ErrThreadClosed = errors.New("kernel: the thread is closed")
 	// ErrThreadOpen is returned when a thread is opened that this kernel has open already.
 	ErrThreadOpen = errors.New("kernel: the thread is open already")
+	// ErrStopped is returned by a kernel that was stopped.
+	ErrStopped = errors.New("kernel: stopped")
 	// ErrMode is returned for a mode other than work and plan.
 	ErrMode = errors.New("kernel: unknown mode")
 	// ErrApproval is returned for an unknown approval mode.
@@ -42,10 +46,14 @@ type Kernel struct {
 	log        *slog.Logger
 	signals    *pump.Pump[thread.SignalObserver, thread.Signal]
 	traces     *pump.Pump[trace.Sink, trace.Event]
-	outside    failures // failures outside of turns
+	live       *composer.Live
+	memory     agent.Source // for a registry without the built-in one
+	outside    failures     // failures outside of turns
 
-	mu      sync.Mutex
-	threads map[string]*Thread
+	mu        sync.Mutex
+	threads   map[string]*Thread
+	stopped   bool
+	contested map[uint64]bool // placeholders that were noted because another one keeps their name
 }
 
 // Parts are what a kernel is made of. Module takes them from the fx graph; a test may fill them in by hand.
@@ -56,16 +64,24 @@ type Parts struct {
 	Models     Models
 	Dispatcher *dispatcher.Dispatcher
 	Approval   *approval.Stage
+	Live       *composer.Live // what the built-in prompt sections of the registry look into; nil: they are not there
 }
 
 // New makes a kernel of its parts. Stop ends it.
 func New(p Parts) *Kernel {
 	k := &Kernel{
 		registry: p.Registry, config: p.Config, store: p.Store, models: p.Models, dispatcher: p.Dispatcher, approval: p.Approval,
-		log: p.Config.Logger, threads: map[string]*Thread{},
+		log: p.Config.Logger, live: p.Live, threads: map[string]*Thread{}, contested: map[uint64]bool{},
 	}
 	if k.log == nil {
 		k.log = slog.Default()
+	}
+	if k.live == nil {
+		k.live = composer.NewLive()
+	}
+	k.memory = composer.Memory(k.registry, k.live)
+	if k.approval != nil {
+		k.approval.Watch(prompts{k})
 	}
 	k.signals = pump.New(pump.Config[thread.SignalObserver, thread.Signal]{
 		Queue: thread.SignalQueue, Report: k.report,
@@ -148,12 +164,15 @@ func checkOptions(o Options) error {
 }
 
 func (k *Kernel) adopt(log *threadlog.Log, o Options) (*Thread, error) {
-	t := newThread(k, log, o)
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.threads[t.id] != nil {
-		return nil, fmt.Errorf("%w: %s", ErrThreadOpen, t.id)
+	switch {
+	case k.stopped:
+		return nil, ErrStopped
+	case k.threads[log.ID()] != nil:
+		return nil, fmt.Errorf("%w: %s", ErrThreadOpen, log.ID())
 	}
+	t := newThread(k, log, o)
 	k.threads[t.id] = t
 	return t, nil
 }
@@ -161,15 +180,23 @@ func (k *Kernel) adopt(log *threadlog.Log, o Options) (*Thread, error) {
 // Threads is the store of the kernel's threads.
 func (k *Kernel) Threads() threadlog.Store { return k.store }
 
-// Stop closes every open thread and ends the delivery of signals and traces. Running turns are not waited for: they end
-// with their contexts.
+// Stop interrupts the running turns, closes every open thread and ends the delivery of signals and traces. ctx bounds the
+// wait for the turns. Later calls of Create and Open fail with ErrStopped.
 func (k *Kernel) Stop(ctx context.Context) error {
 	k.mu.Lock()
+	k.stopped = true
 	open := make([]*Thread, 0, len(k.threads))
 	for _, t := range k.threads {
 		open = append(open, t)
 	}
 	k.mu.Unlock()
+	for _, t := range open {
+		t.mu.Lock()
+		if t.interrupt != nil {
+			t.interrupt()
+		}
+		t.mu.Unlock()
+	}
 	var errs []error
 	for _, t := range open {
 		errs = append(errs, t.Close(ctx))

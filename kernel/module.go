@@ -37,7 +37,8 @@ var Module = fx.Options(
 	approval.Module,
 	retry.Module,
 	compaction.Module,
-	contrib.ProvideSet(composer.Sections),
+	composer.Module,
+	contrib.ProvideSet(commandSection),
 )
 
 // logger is the host's logger, for a Config that names none.
@@ -64,6 +65,7 @@ type graph struct {
 	Models     Models
 	Dispatcher *dispatcher.Dispatcher
 	Approval   *approval.Stage
+	Live       *composer.Live
 	Lifecycle  fx.Lifecycle
 }
 
@@ -71,6 +73,7 @@ func fromGraph(g graph) *Kernel {
 	g.Config.Logger = g.Logger.of(g.Config)
 	k := New(Parts{
 		Registry: g.Registry, Config: g.Config, Store: g.Store, Models: g.Models, Dispatcher: g.Dispatcher, Approval: g.Approval,
+		Live: g.Live,
 	})
 	g.Lifecycle.Append(fx.Hook{OnStop: func(ctx context.Context) error { return k.Stop(ctx) }})
 	return k

@@ -10,6 +10,7 @@ import (
 	"github.com/crystalkernel/crystal/contrib"
 	"github.com/crystalkernel/crystal/kernel/estimate"
 	"github.com/crystalkernel/crystal/kernel/toolset"
+	"github.com/crystalkernel/crystal/points/agent"
 	"github.com/crystalkernel/crystal/points/model"
 	"github.com/crystalkernel/crystal/points/tool"
 )
@@ -17,15 +18,14 @@ import (
 // plan is what a thread keeps from turn to turn: it is made again when something that it was made from has changed. The
 // turn that runs owns it.
 type plan struct {
-	view *contrib.View // the view that the parts below were made from
-
 	request   model.ClientRequest
 	base      model.Client // client of request
 	protocols uint64       // revision of model.protocol that base was made at
+	clients   int          // how many clients were made
 
 	pipeline    model.Client // base behind the middlewares
 	middlewares uint64       // revision that pipeline was made at
-	wrapped     model.Client // the base that pipeline wraps
+	wrapped     int          // the number of the client that pipeline wraps
 
 	tools        *toolset.Snapshot
 	inputs       planInputs
@@ -34,6 +34,12 @@ type plan struct {
 	fixed        bool     // every source always answers the same
 	sources      uint64
 	restrictions uint64
+
+	contexts        []source // providers of agent.context
+	builtin         agent.Provider
+	contextRevision uint64
+	contextMode     string
+	contextTools    *toolset.Snapshot
 
 	prompt       string // the last composed prompt, so that an equal one shares its memory
 	promptTokens int    // its estimate
@@ -46,25 +52,13 @@ type planInputs struct {
 	images                bool
 }
 
-// prepare brings the plan up to date for a turn that pins v.
-func (p *plan) prepare(ctx context.Context, t *turn) error {
-	request, err := t.kernel.models.Resolve(ctx, t.ref)
+// prepareClient finds the model of the turn, and makes a client when the last one does not serve.
+func (p *plan) prepareClient(ctx context.Context, t *turn) error {
+	r, err := t.kernel.models.Resolve(ctx, t.ref)
 	if err != nil {
 		return fmt.Errorf("kernel: choose a model: %w", err)
 	}
-	if err := p.prepareClient(ctx, t, request); err != nil {
-		return err
-	}
-	p.preparePipeline(ctx, t)
-	if err := p.prepareTools(ctx, t); err != nil {
-		return err
-	}
-	p.view = t.view
-	return nil
-}
-
-func (p *plan) prepareClient(ctx context.Context, t *turn, r model.ClientRequest) error {
-	revision := model.Protocols.Revision(t.view)
+	revision := model.Protocols.Revision(t.kernel.registry.View())
 	if p.base != nil && p.protocols == revision && sameClient(&p.request, &r) {
 		return nil
 	}
@@ -73,6 +67,7 @@ func (p *plan) prepareClient(ctx context.Context, t *turn, r model.ClientRequest
 		return err
 	}
 	p.base, p.request, p.protocols, p.modelName = client, r, revision, r.Provider+"/"+r.Model
+	p.clients++
 	return nil
 }
 
@@ -90,23 +85,34 @@ func sameClient(a, b *model.ClientRequest) bool {
 
 func equal(a, b *float64) bool { return a == b || a != nil && b != nil && *a == *b }
 
-// preparePipeline folds the middlewares around the client, from the last to the first, so that the lowest order is
-// outermost. One that fails is left out.
-func (p *plan) preparePipeline(ctx context.Context, t *turn) {
+// preparePipeline folds the middlewares around the client.
+func (p *plan) preparePipeline(ctx context.Context, t *turn) error {
 	revision := model.Middlewares.Revision(t.view)
-	if p.pipeline != nil && p.middlewares == revision && p.wrapped == p.base {
-		return
+	if p.pipeline != nil && p.middlewares == revision && p.wrapped == p.clients {
+		return nil
 	}
-	entries := model.Middlewares.Entries(t.view, contrib.ThreadID(t.thread.id))
-	info := model.PipelineInfo{Kind: model.Agent, Thread: t.thread.id, Provider: p.request.Provider, Model: p.request.Model}
-	client, _ := contrib.Fold(ctx, entries, p.base, func(ctx context.Context, m model.Middleware, next model.Client) (model.Client, error) {
+	client, err := pipeline(ctx, t.view, p.base, &p.request, t.thread.id, t.report)
+	if err != nil {
+		return err
+	}
+	p.pipeline, p.wrapped, p.middlewares = client, p.clients, revision
+	return nil
+}
+
+// pipeline folds the middlewares of a thread around a client, from the last to the first, so that the lowest order is
+// outermost. One that fails is left out. The error is that of ctx.
+func pipeline(
+	ctx context.Context, v *contrib.View, base model.Client, r *model.ClientRequest, thread string, report contrib.Report,
+) (model.Client, error) {
+	entries := model.Middlewares.Entries(v, contrib.ThreadID(thread))
+	info := model.PipelineInfo{Kind: model.Agent, Thread: thread, Provider: r.Provider, Model: r.Model}
+	return contrib.Fold(ctx, entries, base, func(ctx context.Context, m model.Middleware, next model.Client) (model.Client, error) {
 		c, err := m.Wrap(ctx, next, info)
 		if err == nil && c == nil {
 			err = errNoClient
 		}
 		return c, err
-	}, t.report, contrib.Backwards)
-	p.pipeline, p.wrapped, p.middlewares = client, p.base, revision
+	}, report, contrib.Backwards)
 }
 
 var errNoClient = errors.New("kernel: the middleware returned no client")

@@ -3,16 +3,12 @@ package kernel
 import (
 	"context"
 	"errors"
+	"fmt"
 
-	"github.com/crystalkernel/crystal/contrib"
 	"github.com/crystalkernel/crystal/kernel/compaction"
-	"github.com/crystalkernel/crystal/kernel/composer"
 	"github.com/crystalkernel/crystal/kernel/estimate"
-	"github.com/crystalkernel/crystal/kernel/modelhook"
-	points "github.com/crystalkernel/crystal/points/compaction"
-	"github.com/crystalkernel/crystal/points/hook"
 	"github.com/crystalkernel/crystal/points/model"
-	"github.com/crystalkernel/crystal/points/rawhook"
+	"github.com/crystalkernel/crystal/points/thread"
 )
 
 // settings say when the thread of this turn is compacted.
@@ -43,7 +39,7 @@ func (t *turn) makeRoom(ctx context.Context) (StopReason, error) {
 	if !compaction.Due(t.settings(), t.load()) || !t.brake.Allows() {
 		return "", nil
 	}
-	return t.compact(ctx, compaction.Automatic)
+	return t.compactNow(ctx, compaction.Automatic)
 }
 
 // overflowed handles a provider that says that the context is too long: one compaction and one more attempt.
@@ -51,89 +47,64 @@ func (t *turn) overflowed(ctx context.Context, cause error) (StopReason, error) 
 	if t.kernel.config.NoCompaction || !t.brake.Allows() {
 		return ContextOverflow, cause
 	}
-	if stop, err := t.compact(ctx, compaction.Overflow); stop != "" {
+	if stop, err := t.compactNow(ctx, compaction.Overflow); stop != "" {
 		return stop, errors.Join(err, cause)
 	}
-	stop, err := t.oneRound(ctx)
-	var provider *model.Error
-	if errors.As(err, &provider) && provider.Overflow {
-		return ContextOverflow, err
-	}
-	return stop, err
+	return t.oneRound(ctx)
 }
 
-// compact runs one compaction of the running turn.
-func (t *turn) compact(ctx context.Context, reason compaction.Reason) (StopReason, error) {
-	outcome, err := compaction.Run(ctx, t.compactionInputs(reason))
-	switch {
-	case ctx.Err() != nil:
-		return Interrupted, ctx.Err()
-	case err != nil:
-		return Failed, err
+// compactNow runs one compaction between two rounds.
+func (t *turn) compactNow(ctx context.Context, reason compaction.Reason) (StopReason, error) {
+	outcome, err := t.compact(ctx, reason, "", t.id)
+	if err != nil {
+		return stopped(ctx, Failed), err
 	}
 	t.brake.Ran(outcome)
-	t.compacted(reason, outcome)
 	if !outcome.Fits {
-		return ContextOverflow, errors.New("kernel: the request does not fit into the context window: " + outcome.Largest)
+		return ContextOverflow, fmt.Errorf("kernel: the request does not fit into the context window: %s", outcome.Largest)
 	}
 	return "", nil
 }
 
-func (t *turn) compacted(reason compaction.Reason, o compaction.Outcome) {
-	if o.Result != compaction.Applied {
+// compactAfter compacts the thread when that is due after the turn. Nothing is sent to the model for it but the request
+// for the summary, and what comes of it is no matter of the turn's any more.
+func (t *turn) compactAfter(ctx context.Context) {
+	t.brake.Round()
+	if ctx.Err() != nil || !compaction.Due(t.settings(), t.load()) || !t.brake.Allows() {
 		return
 	}
-	t.thread.meter.Forget()
-	t.send(Compacted{Reason: string(reason), Before: o.Before, After: o.After, Summarised: o.Summarised})
-}
-
-func (t *turn) compactionInputs(reason compaction.Reason) compaction.Inputs {
-	th, r := t.thread, &t.plan.request
-	id := contrib.ThreadID(th.id)
-	registry := t.kernel.registry
-	scope := th.scope(t.id)
-	return compaction.Inputs{
-		Reason: reason, Thread: th.id, Turn: t.id, Workspace: th.workspace, Provider: r.Provider,
-		Log: th.log, Settings: t.settings(), Load: t.load(), Sends: t.sends(), Client: t.plan.pipeline,
-		Request:     model.Request{Model: r.Model, Gear: t.gear, Temperature: r.Temperature, TopP: r.TopP},
-		Summarizers: func() []contrib.Entry[points.Summarizer] { return points.Summarizers.Entries(registry.View(), id) },
-		Policies:    func() []contrib.Entry[points.ToolPolicy] { return points.ToolPolicies.Entries(registry.View(), id) },
-		Hooks: compaction.Hooks{
-			Model: func(ctx context.Context, items []*model.Item) ([]*model.Item, error) {
-				p, err := modelhook.Prepare(ctx, registry.View(), modelhook.Request{
-					Scope: scope, Purpose: model.Compaction, Items: items, Report: t.report,
-				})
-				return p.Items, err
-			},
-			Response: func(ctx context.Context, a *model.Response) error {
-				return modelhook.Observe(ctx, registry.View(), modelhook.Request{Scope: scope, Purpose: model.Compaction, Report: t.report}, a)
-			},
-			Text: func(ctx context.Context, p hook.Phase, text string) (string, error) {
-				return t.compactionText(ctx, scope, p, text)
-			},
-		},
-		Note: func(code, message string) {
-			t.side.post(Noted{Code: code, Severity: contrib.Warning, Message: message})
-		},
-		Report: t.report,
+	k, th := t.kernel, t.thread
+	k.signal(thread.MaintenanceCompactingStarted, th, t.id, "")
+	if _, err := t.compact(ctx, compaction.Automatic, "", ""); err != nil && ctx.Err() == nil {
+		k.log.Error("the compaction after a turn failed", "thread", th.id, "turn", t.id, "error", err)
+		t.send(Noted{Code: compaction.CompactionFailed, Severity: "warning", Message: "The thread was not compacted after the turn: its log cannot be written."})
 	}
+	k.signal(thread.MaintenanceCompleted, th, t.id, "")
 }
 
-// compactionText runs the text hooks of a compaction: those that append, then those that replace.
-func (t *turn) compactionText(ctx context.Context, s hook.Scope, p hook.Phase, text string) (string, error) {
-	v, id := t.kernel.registry.View(), contrib.ThreadID(t.thread.id)
-	text, err := contrib.Fold(ctx, hook.Compactions.Entries(v, id), text, func(ctx context.Context, h hook.Compaction, text string) (string, error) {
-		add, err := h.Compaction(ctx, s, p, text)
-		return composer.Append(text, add), err
-	}, t.report, contrib.Forwards)
+// compact runs one compaction and tells about it. turn is blank between turns.
+func (t *turn) compact(ctx context.Context, reason compaction.Reason, hint, turn string) (compaction.Outcome, error) {
+	outcome, err := compaction.Run(ctx, t.compactionInputs(reason, hint, turn))
 	if err != nil {
-		return "", err
+		return outcome, err
 	}
-	return contrib.Fold(ctx, rawhook.RewriteCompactions.Entries(v, id), text, func(ctx context.Context, h rawhook.RewriteCompaction, text string) (string, error) {
-		out, err := h.RewriteCompaction(ctx, s, p, text)
-		if err != nil || out == nil {
-			return text, err
-		}
-		return *out, nil
-	}, t.report, contrib.Forwards)
+	if u := outcome.Usage; u != nil {
+		sum := &t.result.Usage
+		*sum = added(*sum, *u)
+	}
+	if outcome.Result == compaction.Applied {
+		t.thread.meter.Forget()
+		t.composed = false
+		t.send(Compacted{Reason: string(reason), Before: outcome.Before, After: outcome.After, Summarised: outcome.Summarised})
+		t.kernel.signal(thread.ContextCompacted, t.thread, turn, "")
+	}
+	return outcome, nil
+}
+
+// added is the sum of two usages.
+func added(a, b model.Usage) model.Usage {
+	return model.Usage{
+		Input: a.Input + b.Input, Output: a.Output + b.Output, Reasoning: a.Reasoning + b.Reasoning, CacheRead: a.CacheRead + b.CacheRead,
+		CacheWrite: a.CacheWrite + b.CacheWrite, Total: a.Total + b.Total, Estimated: a.Estimated || b.Estimated,
+	}
 }

@@ -21,7 +21,9 @@ func (t *turn) send(e Event) {
 
 func (t *turn) deliver(e Event) {
 	if t.emit != nil {
+		t.emitted = true
 		t.emit(e)
+		t.emitted = false
 	}
 	t.kernel.trace(t, e)
 }
@@ -103,13 +105,11 @@ func (t *turn) diagnose(d contrib.Diagnostic) {
 
 // attempt collects what an attempt of a round brings.
 type attempt struct {
-	text    []byte
-	retries int
+	text, reasoning []byte
+	retries         int
 }
 
-func (a *attempt) reset() { a.text = a.text[:0] }
-
-func (a *attempt) partial() string { return string(a.text) }
+func (a *attempt) reset() { a.text, a.reasoning = a.text[:0], a.reasoning[:0] }
 
 // onDelta handles one delta of the model's stream. Clients call it on the goroutine of the turn.
 func (t *turn) onDelta(d model.Delta) error {
@@ -120,6 +120,7 @@ func (t *turn) onDelta(d model.Delta) error {
 			t.send(TextDelta{Text: d.Text})
 		}
 	case model.ReasoningDelta:
+		t.attempt.reasoning = append(t.attempt.reasoning, d.Text...)
 		if t.listening() {
 			t.send(ReasoningDelta{Text: d.Text, Segment: d.Index, Summary: d.Segment == model.SegmentSummary})
 		}
@@ -135,6 +136,8 @@ func (t *turn) onDelta(d model.Delta) error {
 		if t.listening() {
 			t.send(CallDelta{CallID: d.ID, End: true})
 		}
+	case model.NoteDelta:
+		t.send(Noted{Code: d.Name, Severity: contrib.Info, Message: d.Text})
 	case model.RetryDelta:
 		t.attempt.reset()
 		t.attempt.retries = d.Attempt

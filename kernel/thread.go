@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/crystalkernel/crystal/contrib"
+	"github.com/crystalkernel/crystal/kernel/composer"
 	"github.com/crystalkernel/crystal/kernel/estimate"
 	"github.com/crystalkernel/crystal/kernel/threadlog"
 	"github.com/crystalkernel/crystal/points/hook"
@@ -31,24 +32,27 @@ type Thread struct {
 	approval  atomic.Pointer[string]
 	busy      chan struct{} // holds a token while a turn runs
 
-	mu     sync.Mutex
-	mode   string
-	model  string
-	closed bool
-	notes  []Noted // for the next turn
+	mu        sync.Mutex
+	mode      string
+	model     string
+	closed    bool
+	notes     []Noted            // for the next turn
+	interrupt context.CancelFunc // ends the running turn; nil between turns
 
-	// Below: owned by the running turn.
-	turns   int
-	turn    *turn
-	plan    plan
-	meter   estimate.Meter
-	counter estimate.Counter
+	// Below: owned by who entered the thread.
+	turns    int
+	turn     *turn
+	plan     plan
+	prompts  *composer.Thread
+	meter    estimate.Meter
+	counter  estimate.Counter
+	sessions []uint64 // entries of hook.session that know of the session
 }
 
 func newThread(k *Kernel, log *threadlog.Log, o Options) *Thread {
 	t := &Thread{
 		kernel: k, log: log, id: log.ID(), workspace: o.Workspace, mode: o.Mode, model: o.Model,
-		busy: make(chan struct{}, 1), turns: log.State().Turns,
+		busy: make(chan struct{}, 1), turns: log.State().Turns, prompts: k.live.Open(log.ID()),
 	}
 	mode := o.Approval
 	if mode == "" {
@@ -107,32 +111,44 @@ func (t *Thread) SetModel(ref string) {
 	t.model = ref
 }
 
+// RefreshContext has the pages of prompt.thread_context built again for the next turn.
+func (t *Thread) RefreshContext() { t.prompts.Refresh() }
+
 func (t *Thread) info() thread.Info {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return thread.Info{ID: t.id, Workspace: t.workspace, Mode: t.mode}
+	s := t.log.State()
+	return thread.Info{ID: t.id, Workspace: t.workspace, Mode: t.mode, Parent: parent(&s)}
 }
 
 func (t *Thread) scope(turn string) hook.Scope {
 	return hook.Scope{Thread: t.id, Turn: turn, Workspace: t.workspace}
 }
 
+// interruptible says how the running turn is ended from outside of it.
+func (t *Thread) interruptible(cancel context.CancelFunc) {
+	t.mu.Lock()
+	t.interrupt = cancel
+	t.mu.Unlock()
+}
+
 // begin tells the observers that the thread is there.
 func (t *Thread) begin(ctx context.Context, resumed bool) error {
-	v, info := t.kernel.registry.View(), t.info()
-	err := contrib.FanOut(ctx, thread.Observers.Entries(v, contrib.ThreadID(t.id)), func(ctx context.Context, o thread.Observer) error {
+	info := t.info()
+	err := t.kernel.observe(ctx, t.id, func(ctx context.Context, o thread.Observer) error {
 		if resumed {
 			return o.Resumed(ctx, info)
 		}
 		return o.Started(ctx, info)
-	}, t.kernel.report)
+	})
 	if err == nil {
 		// Entries that an observer added for this thread are there already.
-		v = t.kernel.registry.View()
+		v := t.kernel.registry.View()
 		s := hook.Session{Scope: t.scope(""), Approval: t.Approval()}
-		err = contrib.FanOut(ctx, hook.Sessions.Entries(v, contrib.ThreadID(t.id)), func(ctx context.Context, o hook.SessionObserver) error {
+		t.sessions = told(ctx, hook.Sessions.Entries(v, contrib.ThreadID(t.id)), func(ctx context.Context, o hook.SessionObserver) error {
 			return o.SessionStarted(ctx, s)
 		}, t.kernel.report)
+		err = ctx.Err()
 	}
 	if err != nil {
 		return errors.Join(err, t.Close(context.WithoutCancel(ctx)))
@@ -141,32 +157,31 @@ func (t *Thread) begin(ctx context.Context, resumed bool) error {
 }
 
 // Close ends the thread's session in this process: it waits for the running turn, runs the session hooks and closes the
-// log. Idempotent. ctx bounds the wait for the turn alone.
+// log. Those hooks are told that were told of the start. Idempotent. ctx bounds the wait for the turn alone.
 func (t *Thread) Close(ctx context.Context) error {
-	select {
-	case t.busy <- struct{}{}:
-		defer func() { <-t.busy }()
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	t.mu.Lock()
-	if t.closed {
-		t.mu.Unlock()
+	switch err := t.enter(ctx); {
+	case errors.Is(err, ErrThreadClosed):
 		return nil
+	case err != nil:
+		return fmt.Errorf("kernel: close thread %s: %w", t.id, err)
 	}
+	defer t.leave()
+	t.mu.Lock()
 	t.closed = true
 	t.mu.Unlock()
+	k := t.kernel
 	s := hook.Session{Scope: t.scope(""), Approval: t.Approval()}
-	entries := hook.Sessions.Entries(t.kernel.registry.View(), contrib.ThreadID(t.id))
+	entries := among(hook.Sessions.Entries(k.registry.View(), contrib.ThreadID(t.id)), t.sessions)
 	err := contrib.FanOut(context.WithoutCancel(ctx), entries, func(ctx context.Context, o hook.SessionObserver) error {
 		return o.SessionEnded(ctx, s)
-	}, t.kernel.report)
-	if t.kernel.approval != nil {
-		t.kernel.approval.EndSession(t.id)
+	}, k.report)
+	if k.approval != nil {
+		k.approval.EndSession(t.id)
 	}
-	t.kernel.mu.Lock()
-	delete(t.kernel.threads, t.id)
-	t.kernel.mu.Unlock()
+	k.live.Close(t.id)
+	k.mu.Lock()
+	delete(k.threads, t.id)
+	k.mu.Unlock()
 	return errors.Join(err, t.log.Close())
 }
 
@@ -176,7 +191,7 @@ func (t *Thread) nextTurn() string {
 	return "t" + strconv.Itoa(t.turns)
 }
 
-// ensure that a note reaches the operator with the next turn.
+// takeNotes returns what has to be told with the next turn.
 func (t *Thread) takeNotes() []Noted {
 	t.mu.Lock()
 	defer t.mu.Unlock()

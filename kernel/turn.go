@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"runtime/debug"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/crystalkernel/crystal/contrib"
 	"github.com/crystalkernel/crystal/kernel/compaction"
@@ -16,17 +16,7 @@ import (
 	"github.com/crystalkernel/crystal/kernel/threadlog"
 	"github.com/crystalkernel/crystal/points/hook"
 	"github.com/crystalkernel/crystal/points/model"
-	"github.com/crystalkernel/crystal/points/thread"
 )
-
-// Input is one user input and what is wanted for its turn.
-type Input struct {
-	Text   string // required
-	Mode   string // work or plan; blank: the thread's
-	Model  string // provider/model; blank: the thread's
-	Gear   string // thinking gear; blank: the model's default
-	Limits Limits // zero values: the kernel's
-}
 
 // Turn is a turn that has been described and not yet run: [Turn.Events] runs it.
 type Turn struct {
@@ -77,6 +67,7 @@ type turn struct {
 	plan   *plan
 	side   sideEvents
 	calls  dispatcher.Turn
+	group  group
 	report contrib.Report            // reportFailure; made once, as the next one is
 	delta  func(d model.Delta) error // onDelta
 
@@ -85,22 +76,26 @@ type turn struct {
 
 // turnState is what belongs to a single turn.
 type turnState struct {
-	id     string
-	mode   string
-	ref    string // model that was asked for
-	gear   string
-	limits Limits
-	text   string // stored user text
-	view   *contrib.View
-	emit   func(Event) // nil: nobody listens
+	id      string
+	mode    string
+	ref     string // model that was asked for
+	gear    string
+	fixed   string // instructions that the caller gave word for word
+	limits  Limits
+	text    string // stored user text
+	view    *contrib.View
+	emit    func(Event) // nil: nobody listens
+	emitted bool        // emit is running: a panic is the listener's
 
-	system  string
-	brake   compaction.Brake
-	result  Result
-	round   int
-	attempt attempt
-	loop    loopGuard
-	raw     []string // raw hooks that changed the request of this round
+	system   string // system text of the next request
+	composed bool   // system is that of the next request
+	brake    compaction.Brake
+	result   Result
+	round    int
+	attempt  attempt
+	loop     loopGuard
+	raw      []string // raw hooks that changed the request of this round
+	begun    []uint64 // entries of turn.lifecycle that know of the turn
 
 	once failures
 }
@@ -108,6 +103,7 @@ type turnState struct {
 func newTurn(t *Thread) *turn {
 	r := &turn{kernel: t.kernel, thread: t, plan: &t.plan}
 	r.side.wake = make(chan struct{}, 1)
+	r.group.done = make(chan struct{}, maxParallel)
 	r.report, r.delta = r.reportFailure, r.onDelta
 	r.calls = dispatcher.Turn{
 		Thread: t.id, Workspace: t.workspace, Approval: t.Approval, DataDirs: t.kernel.config.DataDirs,
@@ -120,100 +116,139 @@ func newTurn(t *Thread) *turn {
 
 // reset forgets the turn before.
 func (t *turn) reset() {
-	text := t.attempt.text[:0]
+	text, reasoning := t.attempt.text[:0], t.attempt.reasoning[:0]
 	t.turnState = turnState{}
-	t.attempt.text = text
+	t.attempt.text, t.attempt.reasoning = text, reasoning
+	t.group.reset()
 	t.side.take()
 }
 
 // Run runs one turn to its end and hands each event to emit, which may be nil; events come one after another, on the
-// goroutine that called Run. A turn that is started while another one runs waits for it. ctx cancels the turn, which then
-// ends as interrupted with everything stored.
+// goroutine that called Run. A turn that is started while another one runs waits for it, in the order of the calls. ctx
+// cancels the turn, which then ends as interrupted with everything stored.
 //
-// The error says why the turn could not start: ErrBlank, ErrThreadClosed, an unknown model, a log that cannot be written,
-// or the error of ctx. A turn that ran has a nil error, whatever its stop reason.
+// The error says why the turn could not start: ErrBlank, ErrThreadClosed, an unknown model, an image or a log that cannot
+// be stored, or the error of ctx. A turn that ran has a nil error, whatever its stop reason.
 func (t *Thread) Run(ctx context.Context, in Input, emit func(Event)) (Result, error) {
-	if strings.TrimSpace(in.Text) == "" {
-		return Result{}, ErrBlank
-	}
-	if in.Mode != "" && in.Mode != ModeWork && in.Mode != ModePlan {
-		return Result{}, fmt.Errorf("%w %q: it is work or plan", ErrMode, in.Mode)
-	}
-	select {
-	case t.busy <- struct{}{}:
-		defer func() { <-t.busy }()
-	default:
-		select {
-		case t.busy <- struct{}{}:
-			defer func() { <-t.busy }()
-		case <-ctx.Done():
-			return Result{}, ctx.Err()
-		}
-	}
-	if err := ctx.Err(); err != nil {
+	if err := in.check(); err != nil {
 		return Result{}, err
 	}
+	if err := t.enter(ctx); err != nil {
+		return Result{}, err
+	}
+	defer t.leave()
 	r := t.turn
 	r.reset()
 	defer r.reset()
-	r.gear, r.emit = in.Gear, emit
+	r.gear, r.fixed, r.emit = in.Gear, in.Instructions, emit
 	r.limits = in.Limits.or(t.kernel.config.Limits).or(defaultLimits)
 	t.mu.Lock()
-	if in.Mode != "" {
-		t.mode = in.Mode
-	}
-	if in.Model != "" {
-		t.model = in.Model
-	}
-	r.mode, r.ref = t.mode, t.model
-	closed := t.closed
+	r.mode, r.ref = or(in.Mode, t.mode), or(in.Model, t.model)
 	t.mu.Unlock()
-	if closed {
-		return Result{}, ErrThreadClosed
-	}
-	if err := r.start(ctx, in.Text); err != nil {
+	ctx, cancel := r.context(ctx)
+	defer cancel()
+	defer t.interruptible(nil)
+	if err := r.start(ctx, &in); err != nil {
 		return Result{}, err
 	}
 	return r.run(ctx), nil
 }
 
-// start brings the turn to the point where it exists: the user message is stored.
-func (t *turn) start(ctx context.Context, text string) error {
+func or(text, other string) string {
+	if text != "" {
+		return text
+	}
+	return other
+}
+
+// enter waits until it is the caller's turn to use the thread. leave gives it back.
+func (t *Thread) enter(ctx context.Context) error {
+	select {
+	case t.busy <- struct{}{}:
+	default:
+		select {
+		case t.busy <- struct{}{}:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	err := ctx.Err()
+	t.mu.Lock()
+	if t.closed {
+		err = ErrThreadClosed
+	}
+	t.mu.Unlock()
+	if err != nil {
+		t.leave()
+	}
+	return err
+}
+
+func (t *Thread) leave() { <-t.busy }
+
+// context is the context of the turn: it ends with ctx, when the time of the turn is used up, and when the kernel stops.
+func (t *turn) context(ctx context.Context) (context.Context, context.CancelFunc) {
+	var cancel context.CancelFunc
+	if t.limits.Duration > 0 {
+		ctx, cancel = context.WithTimeoutCause(ctx, t.limits.Duration, errDuration)
+	} else {
+		ctx, cancel = context.WithCancel(ctx)
+	}
+	t.thread.interruptible(cancel)
+	return ctx, cancel
+}
+
+var errDuration = errors.New("kernel: the time of the turn is used up")
+
+// start brings the turn to the point where it exists: the user message is stored. A turn that cannot start leaves no
+// trace in the log.
+func (t *turn) start(ctx context.Context, in *Input) error {
 	th := t.thread
-	t.view = t.kernel.registry.View()
-	// The model is found, and tools are planned, before anything is stored: a turn that cannot start leaves no trace.
 	t.id = th.nextTurn()
-	if err := t.plan.prepare(ctx, t); err != nil {
-		th.turns--
-		return err
+	item, err := t.message(ctx, in)
+	if err == nil {
+		r := &t.plan.request
+		err = th.log.Append(&threadlog.Turn{
+			Turn: t.id, Mode: t.mode, Provider: r.Provider, Model: r.Model, Approval: th.Approval(), Item: item,
+		})
+		if err != nil {
+			err = fmt.Errorf("kernel: store the user message: %w", err)
+		}
 	}
-	text, err := t.userMessage(ctx, text)
 	if err != nil {
 		th.turns--
 		return err
 	}
-	t.text = text
-	r := &t.plan.request
-	item := &model.Item{Kind: model.Message, Role: model.User, Text: text}
-	err = th.log.Append(&threadlog.Turn{
-		Turn: t.id, Mode: t.mode, Provider: r.Provider, Model: r.Model, Approval: th.Approval(), Item: item,
-	})
-	if err != nil {
-		return fmt.Errorf("kernel: store the user message: %w", err)
-	}
+	t.text = item.Text
+	th.mu.Lock()
+	th.mode, th.model = t.mode, t.ref
+	th.mu.Unlock()
 	th.meter.Add(estimate.Item(item, t.sends()))
-	t.result = Result{Turn: t.id, Window: r.ContextWindow}
+	t.result = Result{Turn: t.id, Window: t.plan.request.ContextWindow}
 	return nil
 }
 
-// userMessage runs the hooks of the user message: each sees what the one before left, and blank is refused.
-func (t *turn) userMessage(ctx context.Context, text string) (string, error) {
-	entries := hook.UserMessages.Entries(t.view, contrib.ThreadID(t.thread.id))
+// message finds the model and makes the user message.
+func (t *turn) message(ctx context.Context, in *Input) (*model.Item, error) {
+	if err := t.plan.prepareClient(ctx, t); err != nil {
+		return nil, err
+	}
+	item, err := t.userItem(in)
+	if err != nil {
+		return nil, err
+	}
+	return item, t.hookMessage(ctx, item)
+}
+
+// hookMessage runs the hooks of the user message: each sees what the one before left, and blank is refused.
+func (t *turn) hookMessage(ctx context.Context, item *model.Item) error {
+	entries := hook.UserMessages.Entries(t.kernel.registry.View(), contrib.ThreadID(t.thread.id))
 	if len(entries) == 0 {
-		return text, nil
+		return nil
 	}
 	scope := t.thread.scope(t.id)
-	return contrib.Fold(ctx, entries, text, func(ctx context.Context, h hook.UserMessage, text string) (string, error) {
+	shown := threadlog.PlainMarkers(item.Text)
+	text, err := contrib.Fold(ctx, entries, shown, func(ctx context.Context, h hook.UserMessage, text string) (string, error) {
 		next, ok, err := h.UserMessage(ctx, scope, text)
 		next = strings.TrimSpace(next)
 		if err != nil || !ok || next == "" {
@@ -221,16 +256,14 @@ func (t *turn) userMessage(ctx context.Context, text string) (string, error) {
 		}
 		return next, nil
 	}, t.report, contrib.Forwards)
+	if err == nil && text != shown {
+		replaceText(item, text)
+	}
+	return err
 }
 
 // run takes a stored turn to its end.
-func (t *turn) run(parent context.Context) Result {
-	ctx, cancel := context.WithCancelCause(parent)
-	defer cancel(nil)
-	if t.limits.Duration > 0 {
-		timer := time.AfterFunc(t.limits.Duration, func() { cancel(errDuration) })
-		defer timer.Stop()
-	}
+func (t *turn) run(ctx context.Context) Result {
 	th, r := t.thread, &t.plan.request
 	if t.listening() {
 		t.send(TurnStarted{Turn: t.id, Thread: th.id, Mode: t.mode, Provider: r.Provider, Model: r.Model, Text: t.text})
@@ -238,95 +271,33 @@ func (t *turn) run(parent context.Context) Result {
 	for _, n := range th.takeNotes() {
 		t.send(n)
 	}
-	t.calls.Begin(t.id, t.mode, t.plan.tools, r.ImageInput, t.limits.ToolOutput)
 	t.observeStart(ctx)
-	stop, err := t.rounds(ctx)
-	if cause := context.Cause(ctx); cause != nil && stop != Completed {
-		stop, err = Interrupted, cause
-		if errors.Is(cause, errDuration) {
-			stop = DurationLimitReached
-		}
-	}
-	t.result.Stop, t.result.Err = stop, err
-	t.finish(context.WithoutCancel(parent))
+	t.result.Stop, t.result.Err = t.contained(ctx)
+	t.finish(ctx)
 	return t.result
 }
 
-var errDuration = errors.New("kernel: the time of the turn is used up")
-
-// lifecycle describes the turn to observers.
-func (t *turn) lifecycle() thread.Turn {
-	r := &t.plan.request
-	return thread.Turn{Thread: t.thread.id, ID: t.id, Workspace: t.thread.workspace, Mode: t.mode, Provider: r.Provider, Model: r.Model}
-}
-
-func (t *turn) hookTurn() hook.Turn {
-	return hook.Turn{Scope: t.thread.scope(t.id), Mode: t.mode, UserText: t.text, StopReason: string(t.result.Stop)}
-}
-
-func (t *turn) observeStart(ctx context.Context) {
-	id := contrib.ThreadID(t.thread.id)
-	v := t.kernel.registry.View()
-	if entries := hook.Turns.Entries(v, id); len(entries) > 0 {
-		info := t.hookTurn()
-		_ = contrib.FanOut(ctx, entries, func(ctx context.Context, o hook.TurnObserver) error { return o.TurnStarted(ctx, info) }, t.report)
-	}
-	if entries := thread.TurnObservers.Entries(v, id); len(entries) > 0 {
-		info := t.lifecycle()
-		_ = contrib.FanOut(ctx, entries, func(ctx context.Context, o thread.TurnObserver) error { return o.TurnStarted(ctx, info) }, t.report)
-	}
-	t.kernel.signal(thread.TurnStarted, t.thread, t.id, "")
-}
-
-// finish stores the end of the turn and tells everybody. ctx is not cancelled with the turn.
-func (t *turn) finish(ctx context.Context) {
-	res := &t.result
-	err := t.thread.log.Append(&threadlog.TurnEnd{
-		Turn: t.id, Stop: string(res.Stop), ModelCalls: res.ModelCalls, ToolCalls: res.ToolCalls, Denials: res.Denials, Usage: &res.Usage,
-	})
-	if err != nil && res.Stop != Failed {
-		res.Stop, res.Err = Failed, fmt.Errorf("kernel: store the end of the turn: %w", err)
-	}
-	if res.Stop == Failed || res.Stop == ContextOverflow {
-		t.send(t.failure())
-	}
-	id := contrib.ThreadID(t.thread.id)
-	v := t.kernel.registry.View()
-	if entries := hook.Turns.Entries(v, id); len(entries) > 0 {
-		info := t.hookTurn()
-		_ = contrib.FanOut(ctx, entries, func(ctx context.Context, o hook.TurnObserver) error { return o.TurnFinished(ctx, info) }, t.report)
-	}
-	if entries := thread.TurnObservers.Entries(v, id); len(entries) > 0 {
-		info := t.lifecycle()
-		status := res.Stop.status()
-		var cause error
-		if status != thread.Completed {
-			cause = errors.New(string(res.Stop))
+// contained runs the rounds. A panic of the host's own code fails the turn, with its stack in the log; that of a listener
+// is the listener's.
+func (t *turn) contained(ctx context.Context) (stop StopReason, err error) {
+	defer func() {
+		if t.emitted {
+			return
 		}
-		_ = contrib.FanOut(ctx, entries, func(ctx context.Context, o thread.TurnObserver) error {
-			return o.TurnEnded(ctx, info, status, cause)
-		}, t.report)
+		if p := recover(); p != nil {
+			t.kernel.log.Error("a turn panicked", "thread", t.thread.id, "turn", t.id, "panic", p, "stack", string(debug.Stack()))
+			stop, err = Failed, errPanic
+		}
+	}()
+	stop, err = t.rounds(ctx)
+	if ctx.Err() == nil || stop == Completed || stop == Failed {
+		return stop, err
 	}
-	kind := thread.TurnCompleted
-	switch res.Stop.status() {
-	case thread.Failed:
-		kind = thread.TurnFailed
-	case thread.Cancelled:
-		kind = thread.TurnCancelled
+	cause := context.Cause(ctx)
+	if errors.Is(cause, errDuration) {
+		return DurationLimitReached, cause
 	}
-	t.kernel.signal(kind, t.thread, t.id, "")
-	t.send(TurnEnded{Result: *res})
+	return Interrupted, cause
 }
 
-// failure is the event that says why the turn failed.
-func (t *turn) failure() Failure {
-	f := Failure{Code: string(t.result.Stop), Partial: t.attempt.partial()}
-	var provider *model.Error
-	switch {
-	case errors.As(t.result.Err, &provider):
-		f.Code, f.Message = provider.Code, provider.Error()
-	case t.result.Err != nil:
-		f.Message = t.result.Err.Error()
-	}
-	return f
-}
+var errPanic = errors.New("kernel: the turn failed for a reason inside the host; the log file has it")

@@ -26,25 +26,27 @@ type Inputs struct {
 
 // Part is one section of a composed prompt.
 type Part struct {
-	Entry contrib.EntryInfo
+	Entry *contrib.EntryInfo // shared, must not be changed
 	Name  string
-	Text  string
+	Text  string // trimmed
 }
 
 // Parts returns the sections that have content, in order. A failing section is reported and left out.
 func Parts(ctx context.Context, v *contrib.View, in Inputs) ([]Part, error) {
+	return appendParts(ctx, v, in, nil)
+}
+
+func appendParts(ctx context.Context, v *contrib.View, in Inputs, parts []Part) ([]Part, error) {
 	entries := prompt.Sections.Entries(v, contrib.ThreadID(in.Context.Thread))
-	parts := make([]Part, 0, len(entries))
-	i := 0
+	i := -1
 	err := contrib.FanOut(ctx, entries, func(ctx context.Context, s prompt.Section) error {
-		e := &entries[i]
 		i++
 		text, err := s.Content(ctx, in.Context)
 		if err != nil {
 			return err
 		}
-		if strings.TrimSpace(text) != "" {
-			parts = append(parts, Part{Entry: e.EntryInfo, Name: s.Name(), Text: text})
+		if text = strings.TrimSpace(text); text != "" {
+			parts = append(parts, Part{Entry: &entries[i].EntryInfo, Name: s.Name(), Text: text})
 		}
 		return nil
 	}, in.Report)
@@ -61,20 +63,16 @@ func Compose(ctx context.Context, v *contrib.View, in Inputs) (string, error) {
 }
 
 // Join puts the sections together.
-func Join(parts []Part) string {
-	size := 0
-	for i := range parts {
-		size += len(parts[i].Text) + len(Separator)
-	}
-	var b strings.Builder
-	b.Grow(size)
+func Join(parts []Part) string { return string(appendJoined(nil, parts)) }
+
+func appendJoined(out []byte, parts []Part) []byte {
 	for i := range parts {
 		if i > 0 {
-			b.WriteString(Separator)
+			out = append(out, Separator...)
 		}
-		b.WriteString(strings.TrimSpace(parts[i].Text))
+		out = append(out, parts[i].Text...)
 	}
-	return b.String()
+	return out
 }
 
 // Finish takes an assembled prompt through the assembler, the placeholders and the hooks.
@@ -114,7 +112,12 @@ func Hooks(ctx context.Context, v *contrib.View, in Inputs, text string) (string
 		}
 		text = out
 	}
-	raws := rawhook.RewritePrompts.Entries(v, thread)
+	return Rewrite(ctx, v, in, text)
+}
+
+// Rewrite runs rawhook.rewrite_prompt over a composed text: all that a summary request has of the prompt hooks.
+func Rewrite(ctx context.Context, v *contrib.View, in Inputs, text string) (string, error) {
+	raws := rawhook.RewritePrompts.Entries(v, contrib.ThreadID(in.Context.Thread))
 	if len(raws) == 0 {
 		return text, nil
 	}

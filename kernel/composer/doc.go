@@ -3,6 +3,8 @@
 //
 //	text, err := composer.Compose(ctx, registry.View(), composer.Inputs{Context: prompt.Context{Mode: "work"}})
 //
-// Equal inputs give equal bytes, so that the prompt cache of a provider keeps its value from turn to turn. [Sections] are
-// the built-in sections; each stands under a target of package prompt and can be replaced.
+// [Module] contributes the built-in sections, each under a target of package prompt that can be replaced, and [Memory], the
+// built-in source of agent.context, which composes for the running turns that [Live] knows.
+//
+// Equal inputs give equal bytes, so that the prompt cache of a provider keeps its value from turn to turn.
 package composer

@@ -92,3 +92,17 @@ func resolve(ctx context.Context, v *contrib.View, in Inputs, name string) (*str
 	}
 	return nil, nil
 }
+
+// Contested returns the placeholders whose name an earlier one keeps: they answer nothing.
+func Contested(v *contrib.View) []contrib.EntryInfo {
+	var out []contrib.EntryInfo
+	taken := map[string]bool{}
+	for _, e := range prompt.Placeholders.Entries(v, "") {
+		name := strings.ToLower(e.Value.Name())
+		if taken[name] {
+			out = append(out, e.EntryInfo)
+		}
+		taken[name] = true
+	}
+	return out
+}

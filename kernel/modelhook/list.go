@@ -15,29 +15,44 @@ const markerPrefix = "\u2063"
 // element is one item of the list as the last accepted hook left it.
 type element struct {
 	shown hook.Item
-	src   *model.Item // the item that it is; nil for a new one and for the live system text
-	live  bool        // the live system text
+	first int // its place in the projection; -1 for a new item
 }
 
 // list is the current list of a request. It is not changed once made.
 type list struct {
+	request  *Request
 	elements []element
-	images   map[int]model.Image // every image of the request, by number
+	first    []element // the projection
+	live     bool      // the projection begins with the live system text
+	places   map[string]int
 }
 
-func project(r Request) *list {
-	l := &list{elements: make([]element, 0, len(r.Items)+1), images: map[int]model.Image{}}
+func project(r *Request) *list {
+	l := &list{request: r, elements: make([]element, 0, len(r.Items)+1)}
 	if r.System != "" {
-		l.elements = append(l.elements, element{shown: hook.Item{ID: "0", Kind: model.Message, Role: model.System, Text: r.System}, live: true})
+		l.live = true
+		l.elements = append(l.elements, element{shown: hook.Item{ID: "0", Kind: model.Message, Role: model.System, Text: r.System}})
 	}
 	names := map[string]string{}
 	for _, it := range r.Items {
-		l.elements = append(l.elements, element{shown: show(len(l.elements), it, names), src: it})
-		for _, m := range it.Images {
-			l.images[m.Number] = m
-		}
+		at := len(l.elements)
+		l.elements = append(l.elements, element{shown: show(at, it, names), first: at})
 	}
+	l.first = l.elements
 	return l
+}
+
+// source is the item that an element of the projection shows; nil for the live system text and for a new item.
+func (l *list) source(e *element) *model.Item {
+	switch {
+	case e.first < 0:
+		return nil
+	case !l.live:
+		return l.request.Items[e.first]
+	case e.first == 0:
+		return nil
+	}
+	return l.request.Items[e.first-1]
 }
 
 // show projects an item; names collects the tool of each call, so that its result can be shown with it.
@@ -54,141 +69,91 @@ func show(index int, it *model.Item, names map[string]string) hook.Item {
 	return out
 }
 
-func (l *list) request(r Request) hook.Request {
+// shown is the request as the next hook sees it: a copy.
+func (l *list) shown() hook.Request {
 	items := make([]hook.Item, len(l.elements))
 	for i := range l.elements {
 		items[i] = l.elements[i].shown
+		items[i].Images = slices.Clone(items[i].Images)
 	}
-	return hook.Request{Scope: r.Scope, Purpose: r.Purpose, AcceptsImages: r.AcceptsImages, Items: hook.CopyItems(items)}
+	r := l.request
+	return hook.Request{Scope: r.Scope, Purpose: r.Purpose, AcceptsImages: r.AcceptsImages, Items: items}
 }
 
-func (l *list) find(id string, kind model.Kind) *element {
-	for i := range l.elements {
-		if e := &l.elements[i]; e.shown.ID == id && e.shown.Kind == kind {
-			return e
+// find returns the element with an id and a kind. at is where it is likely to be.
+func (l *list) find(at int, id string, kind model.Kind) *element {
+	if at >= len(l.elements) || l.elements[at].shown.ID != id {
+		if l.places == nil {
+			l.places = make(map[string]int, len(l.elements))
+			for i := range l.elements {
+				l.places[l.elements[i].shown.ID] = i
+			}
 		}
+		found, ok := l.places[id]
+		if !ok {
+			return nil
+		}
+		at = found
+	}
+	if e := &l.elements[at]; e.shown.Kind == kind {
+		return e
 	}
 	return nil
 }
 
-// apply makes the next list of what a hook returned.
+// apply makes the next list of what a hook returned; l itself when nothing differs.
 func (l *list) apply(items []hook.Item) *list {
-	next := &list{elements: make([]element, len(items)), images: l.images}
-	for i, it := range hook.CopyItems(items) {
-		next.elements[i] = element{shown: it}
-		if e := l.find(it.ID, it.Kind); e != nil {
-			next.elements[i].src, next.elements[i].live = e.src, e.live
+	next := &list{request: l.request, elements: make([]element, len(items)), first: l.first, live: l.live}
+	changed := len(items) != len(l.elements)
+	var names map[string]string
+	for i, it := range items {
+		it.Images = slices.Clone(it.Images)
+		e := element{shown: it, first: -1}
+		if was := l.find(i, it.ID, it.Kind); was != nil {
+			e.first = was.first
+			e.shown.Name = named(&it, was)
+			changed = changed || was != &l.elements[i] || !same(e.shown, was.shown)
+		} else {
+			changed = true
 			if it.Kind == model.ToolResult {
-				next.elements[i].shown.Name = e.shown.Name
+				if names == nil {
+					names = callNames(items)
+				}
+				e.shown.Name = names[it.CallID]
 			}
 		}
+		next.elements[i] = e
+	}
+	if !changed {
+		return l
 	}
 	return next
 }
 
-// changed reports whether the list differs from the projection of the request.
-func (l *list) changed(r Request) bool {
-	first := project(r)
-	return !slices.EqualFunc(l.elements, first.elements, func(a, b element) bool {
-		return a.src == b.src && a.live == b.live && same(a.shown, b.shown)
-	})
+// named is the name that a returned item goes on with: that of a result is never the hook's.
+func named(it *hook.Item, was *element) string {
+	if it.Kind == model.ToolResult {
+		return was.shown.Name
+	}
+	return it.Name
+}
+
+func callNames(items []hook.Item) map[string]string {
+	names := map[string]string{}
+	for i := range items {
+		if items[i].Kind == model.ToolCall {
+			names[items[i].CallID] = items[i].Name
+		}
+	}
+	return names
+}
+
+// changed reports whether the list differs from the projection.
+func (l *list) changed() bool {
+	return !slices.EqualFunc(l.elements, l.first, func(a, b element) bool { return a.first == b.first && same(a.shown, b.shown) })
 }
 
 func same(a, b hook.Item) bool {
 	return a.ID == b.ID && a.Kind == b.Kind && a.Role == b.Role && a.Text == b.Text && a.CallID == b.CallID &&
 		a.Name == b.Name && a.Arguments == b.Arguments && a.Success == b.Success && slices.Equal(a.Images, b.Images)
-}
-
-// build makes the items to send.
-func (l *list) build(r Request) Prepared {
-	first := project(r)
-	var out Prepared
-	for _, e := range l.elements {
-		switch {
-		case e.live && e.shown.Role == model.System:
-			out.System = e.shown.Text
-			continue
-		case e.src != nil:
-			if was := first.find(originalID(first, e.src), e.shown.Kind); was != nil && sameContent(e.shown, was.shown) {
-				out.Items = append(out.Items, e.src)
-				continue
-			}
-		}
-		out.Items = append(out.Items, l.item(e))
-	}
-	return out
-}
-
-func originalID(first *list, src *model.Item) string {
-	for i := range first.elements {
-		if first.elements[i].src == src {
-			return first.elements[i].shown.ID
-		}
-	}
-	return ""
-}
-
-func sameContent(a, b hook.Item) bool {
-	b.ID = a.ID
-	return same(a, b)
-}
-
-// item makes the item that an element stands for.
-func (l *list) item(e element) *model.Item {
-	s := e.shown
-	out := &model.Item{Kind: s.Kind, Role: s.Role, CallID: s.CallID, Arguments: s.Arguments}
-	if e.src != nil {
-		own := *e.src
-		out = &own
-		out.Role, out.CallID, out.Arguments = s.Role, s.CallID, s.Arguments
-	}
-	switch s.Kind {
-	case model.ToolCall:
-		out.Name = s.Name
-		out.State = nil // it belongs to the call as the model made it
-	case model.ToolResult:
-		out.Status = status(out.Status, s.Success)
-	case model.Reasoning:
-		out.Segments = []model.Segment{{Text: s.Text, Kind: model.SegmentText}}
-		out.State = nil
-		return out
-	}
-	out.Text, out.Images = l.text(s)
-	return out
-}
-
-// status keeps the stored status as long as success is what it was.
-func status(stored model.Status, success bool) model.Status {
-	switch {
-	case success:
-		return model.Success
-	case stored == model.Success || stored == "":
-		return model.Failure
-	}
-	return stored
-}
-
-// text puts the markers of the listed images back into a text: one that is not listed loses its place, one without a
-// place gets one at the end.
-func (l *list) text(s hook.Item) (string, []model.Image) {
-	text := s.Text
-	for number := range l.images {
-		if !slices.ContainsFunc(s.Images, func(r hook.ImageRef) bool { return r.Number == number }) {
-			text = strings.ReplaceAll(text, "[Image #"+strconv.Itoa(number)+"]", "")
-		}
-	}
-	var images []model.Image
-	for _, ref := range s.Images {
-		images = append(images, l.images[ref.Number])
-		plain := "[Image #" + strconv.Itoa(ref.Number) + "]"
-		if strings.Contains(text, plain) {
-			text = strings.Replace(text, plain, markerPrefix+plain, 1)
-			continue
-		}
-		if text != "" && !strings.HasSuffix(text, "\n") {
-			text += "\n"
-		}
-		text += markerPrefix + plain
-	}
-	return text, images
 }

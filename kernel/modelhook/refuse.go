@@ -3,21 +3,23 @@ package modelhook
 import (
 	"fmt"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/crystalkernel/crystal/points/hook"
 	"github.com/crystalkernel/crystal/points/model"
 )
 
 // refuseRaw returns the rule that a raw rebuild breaks, or nothing. The host refuses only what it cannot represent.
-func (l *list) refuseRaw(items []hook.Item, acceptsImages bool) string {
+func (l *list) refuseRaw(items []hook.Item) string {
 	if len(items) == 0 {
 		return "a request needs at least one item"
 	}
 	seen := make(map[string]bool, len(items))
-	for _, it := range items {
-		was := l.find(it.ID, it.Kind)
+	for i := range items {
+		it := &items[i]
+		was := l.find(i, it.ID, it.Kind)
 		switch {
-		case it.ID == "" || len(it.ID) > 64:
+		case it.ID == "" || utf8.RuneCountInString(it.ID) > 64:
 			return "an item id must have 1 to 64 characters"
 		case seen[it.ID]:
 			return fmt.Sprintf("the item id %.64q repeats", it.ID)
@@ -25,7 +27,7 @@ func (l *list) refuseRaw(items []hook.Item, acceptsImages bool) string {
 			return fmt.Sprintf("the item kind %.64q is unknown", it.Kind)
 		case it.Kind == model.Message && !knownRole(it.Role):
 			return fmt.Sprintf("the role %.64q is unknown", it.Role)
-		case it.Kind == model.Reasoning && it.Text == "" && (was == nil || was.shown.Text != ""):
+		case it.Kind == model.Reasoning && it.Text == "" && was != nil && was.shown.Text != "":
 			return "reasoning may not become empty"
 		}
 		seen[it.ID] = true
@@ -33,7 +35,7 @@ func (l *list) refuseRaw(items []hook.Item, acceptsImages bool) string {
 			if !l.holds(ref) {
 				return fmt.Sprintf("image %d is not in the request under that media type", ref.Number)
 			}
-			if !acceptsImages && (was == nil || !slices.Contains(was.shown.Images, ref)) {
+			if !l.request.AcceptsImages && (was == nil || !slices.Contains(was.shown.Images, ref)) {
 				return "this request accepts no images"
 			}
 		}
@@ -46,8 +48,8 @@ func (l *list) refuseOrdinary(items []hook.Item) string {
 	if len(items) != len(l.elements) {
 		return "the number of items may not change"
 	}
-	for i, it := range items {
-		was := l.elements[i].shown
+	for i := range items {
+		it, was := items[i], l.elements[i].shown
 		switch {
 		case it.ID != was.ID || it.Kind != was.Kind:
 			return "items may not be replaced or change places"

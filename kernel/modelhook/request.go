@@ -24,12 +24,12 @@ type Request struct {
 type Prepared struct {
 	System string
 	Items  []*model.Item // the given slice itself when no hook changed anything
-	// Raw holds the labels of the raw hooks that changed the request; nil when it is as it was.
+	// Raw holds the labels of the raw hooks that changed the request, each once; nil when it is as it was.
 	Raw []string
 }
 
-// Prepare runs the hooks. The error is that of ctx; a hook that fails, or returns what it must not, is reported and
-// skipped.
+// Prepare runs the hooks: every raw rebuild, then every ordinary transform. The error is that of ctx; a hook that fails, or
+// returns what it must not, is reported and skipped.
 func Prepare(ctx context.Context, v *contrib.View, r Request) (Prepared, error) {
 	thread := contrib.ThreadID(r.Scope.Thread)
 	raws := rawhook.RebuildModels.Entries(v, thread)
@@ -37,56 +37,52 @@ func Prepare(ctx context.Context, v *contrib.View, r Request) (Prepared, error) 
 	if len(raws) == 0 && len(ordinary) == 0 {
 		return Prepared{System: r.System, Items: r.Items}, nil
 	}
-	l := project(r)
+	l := project(&r)
 	var labels []string
-	for i := range raws {
-		e := &raws[i]
-		next, err := contrib.Fold(ctx, raws[i:i+1], l, func(ctx context.Context, h rawhook.RebuildModel, l *list) (*list, error) {
-			items, err := h.RebuildModel(ctx, l.request(r))
-			if err != nil || items == nil {
-				return l, err
-			}
-			if rule := l.refuseRaw(items, r.AcceptsImages); rule != "" {
-				return l, refused(&e.EntryInfo, rawhook.RebuildModels.Name(), rule)
-			}
-			return l.apply(items), nil
-		}, r.Report, contrib.Forwards)
-		if err != nil {
-			return Prepared{}, err
+	l, err := chain(ctx, raws, l, rawhook.RebuildModel.RebuildModel, (*list).refuseRaw, r.Report, func(e *contrib.EntryInfo) {
+		if label := labelOf(e); !slices.Contains(labels, label) {
+			labels = append(labels, label)
 		}
-		if next != l {
-			if label := labelOf(&e.EntryInfo); !slices.Contains(labels, label) {
-				labels = append(labels, label)
-			}
-			l = next
-		}
+	})
+	if err == nil {
+		l, err = chain(ctx, ordinary, l, hook.TransformModel.TransformModel, (*list).refuseOrdinary, r.Report, nil)
 	}
-	for i := range ordinary {
-		e := &ordinary[i]
-		next, err := contrib.Fold(ctx, ordinary[i:i+1], l, func(ctx context.Context, h hook.TransformModel, l *list) (*list, error) {
-			items, err := h.TransformModel(ctx, l.request(r))
-			if err != nil || items == nil {
-				return l, err
-			}
-			if rule := l.refuseOrdinary(items); rule != "" {
-				return l, refused(&e.EntryInfo, hook.TransformModels.Name(), rule)
-			}
-			return l.apply(items), nil
-		}, r.Report, contrib.Forwards)
-		if err != nil {
-			return Prepared{}, err
-		}
-		l = next
+	if err != nil {
+		return Prepared{}, err
 	}
-	out := l.build(r)
-	if !l.changed(r) {
+	if !l.changed() {
 		return Prepared{System: r.System, Items: r.Items}, nil
 	}
+	out := l.build()
 	out.Raw = labels
 	return out, nil
 }
 
-// Observe shows an answer to the observers of answers.
+// chain runs the hooks of one point, each on what the one before left. changed is told which of them changed something.
+func chain[T any](
+	ctx context.Context, entries []contrib.Entry[T], l *list, call func(T, context.Context, hook.Request) ([]hook.Item, error),
+	refuse func(*list, []hook.Item) string, report contrib.Report, changed func(*contrib.EntryInfo),
+) (*list, error) {
+	i := -1
+	return contrib.Fold(ctx, entries, l, func(ctx context.Context, h T, l *list) (*list, error) {
+		i++
+		items, err := call(h, ctx, l.shown())
+		if err != nil || items == nil {
+			return l, err
+		}
+		e := &entries[i].EntryInfo
+		if rule := refuse(l, items); rule != "" {
+			return l, &contrib.CallError{Cause: contrib.CauseRefused, Point: e.Point, Origin: e.Origin, Label: e.Label, Rule: rule}
+		}
+		next := l.apply(items)
+		if next != l && changed != nil {
+			changed(e)
+		}
+		return next, nil
+	}, report, contrib.Forwards)
+}
+
+// Observe shows an answer to the observers of answers. The error is that of ctx.
 func Observe(ctx context.Context, v *contrib.View, r Request, answer *model.Response) error {
 	observers := hook.ModelResponses.Entries(v, contrib.ThreadID(r.Scope.Thread))
 	if len(observers) == 0 {
@@ -100,10 +96,6 @@ func Observe(ctx context.Context, v *contrib.View, r Request, answer *model.Resp
 	return contrib.FanOut(ctx, observers, func(ctx context.Context, o hook.ModelResponse) error {
 		return o.ModelResponse(ctx, shown.Copy())
 	}, r.Report)
-}
-
-func refused(e *contrib.EntryInfo, point, rule string) *contrib.CallError {
-	return &contrib.CallError{Cause: contrib.CauseRefused, Point: point, Origin: e.Origin, Label: e.Label, Rule: rule}
 }
 
 func labelOf(e *contrib.EntryInfo) string {

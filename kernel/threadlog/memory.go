@@ -139,6 +139,24 @@ func (s *MemoryStore) List(_ context.Context, f Filter) ([]Entry, []Note, error)
 	return newestFirst(entries, f.Limit), nil, nil
 }
 
+// Delete forgets a thread. One that is in use fails with an *[InUseError].
+func (s *MemoryStore) Delete(_ context.Context, id string) error {
+	m, err := s.find(id)
+	if err != nil {
+		return err
+	}
+	m.mu.Lock()
+	busy := m.busy
+	m.mu.Unlock()
+	if busy {
+		return &InUseError{Thread: id, Process: os.Getpid()}
+	}
+	s.mu.Lock()
+	delete(s.threads, id)
+	s.mu.Unlock()
+	return nil
+}
+
 // memoryMedia keeps image bytes in memory.
 type memoryMedia struct {
 	mu    sync.Mutex

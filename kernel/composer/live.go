@@ -1,0 +1,152 @@
+package composer
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/crystalkernel/crystal/contrib"
+	"github.com/crystalkernel/crystal/points/prompt"
+)
+
+// Live knows the open threads: the built-in sections and the built-in source of agent.context find there what the running
+// turn composes from. It is safe for use by several goroutines.
+type Live struct {
+	mu      sync.RWMutex
+	threads map[string]*Thread
+}
+
+// NewLive makes a Live that knows no thread.
+func NewLive() *Live { return &Live{threads: map[string]*Thread{}} }
+
+// Open makes a thread known. Its turns own the result.
+func (l *Live) Open(id string) *Thread {
+	t := new(Thread)
+	l.mu.Lock()
+	l.threads[id] = t
+	l.mu.Unlock()
+	return t
+}
+
+// Close forgets a thread and the pages that were built for it.
+func (l *Live) Close(id string) {
+	l.mu.Lock()
+	delete(l.threads, id)
+	l.mu.Unlock()
+}
+
+// find returns an open thread; nil for another one.
+func (l *Live) find(id string) *Thread {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	return l.threads[id]
+}
+
+// Thread is what the prompts of one open thread are composed from. The running turn owns it: its methods are called by one
+// goroutine at a time, [Thread.Refresh] apart.
+type Thread struct {
+	in   Inputs
+	chat prompt.Chat
+
+	made  bool   // text was composed in this turn
+	text  string // the prompt
+	notes string // text of prompt.chat_context in it
+
+	pages   map[uint64]string // pages of prompt.thread_context by entry
+	refresh atomic.Bool
+
+	// Kept from prompt to prompt: an unchanged one needs no new memory.
+	parts  []Part
+	buffer []byte
+	joined string
+}
+
+// Begin says what the prompts of the next turn are composed from.
+func (t *Thread) Begin(in Inputs, chat prompt.Chat) {
+	t.in, t.chat, t.made = in, chat, false
+	if t.refresh.Swap(false) {
+		t.pages = nil
+	}
+}
+
+// Refresh has the pages of prompt.thread_context built again for the next turn. It may be called at any time.
+func (t *Thread) Refresh() { t.refresh.Store(true) }
+
+// Prompt returns the prompt of the running turn. It is composed once, and again for a request to which prompt.chat_context
+// has something else to say. The error is that of ctx.
+func (t *Thread) Prompt(ctx context.Context, v *contrib.View) (string, error) {
+	notes, err := t.readChat(ctx, v)
+	if err != nil {
+		return "", err
+	}
+	if t.made && notes == t.notes {
+		return t.text, nil
+	}
+	t.notes = notes
+	if t.parts, err = appendParts(ctx, v, t.in, t.parts[:0]); err != nil {
+		return "", err
+	}
+	t.buffer = appendJoined(t.buffer[:0], t.parts)
+	if string(t.buffer) != t.joined {
+		t.joined = string(t.buffer)
+	}
+	text, err := Finish(ctx, v, t.in, t.joined)
+	if err != nil {
+		return "", err
+	}
+	t.text, t.made = text, true
+	return text, nil
+}
+
+// readChat asks prompt.chat_context what belongs into the prompt of the next request.
+func (t *Thread) readChat(ctx context.Context, v *contrib.View) (string, error) {
+	entries := prompt.ChatContexts.Entries(v, contrib.ThreadID(t.in.Context.Thread))
+	if len(entries) == 0 {
+		return "", nil
+	}
+	var texts []string
+	err := contrib.FanOut(ctx, entries, func(ctx context.Context, c prompt.ChatContext) error {
+		text, err := c.Section(ctx, t.chat)
+		if text = strings.TrimSpace(text); err == nil && text != "" {
+			texts = append(texts, text)
+		}
+		return err
+	}, t.in.Report)
+	return strings.Join(texts, "\n\n"), err
+}
+
+// threadPages returns the pages of prompt.thread_context, in order. A page is built once and kept as long as its entry is
+// there. One that fails is reported, and tried again with the next prompt.
+func (t *Thread) threadPages(ctx context.Context, v *contrib.View) (string, error) {
+	thread := t.in.Context.Thread
+	entries := prompt.ThreadContexts.Entries(v, contrib.ThreadID(thread))
+	if len(entries) == 0 {
+		t.pages = nil
+		return "", nil
+	}
+	kept := make(map[uint64]string, len(entries))
+	var texts []string
+	for i := range entries {
+		page, ok := t.pages[entries[i].ID]
+		if !ok {
+			var err error
+			page, ok, err = contrib.First(ctx, entries[i:i+1], func(ctx context.Context, c prompt.ThreadContext) (string, bool, error) {
+				text, err := c.Section(ctx, thread)
+				return strings.TrimSpace(text), err == nil, err
+			}, t.in.Report)
+			if err != nil {
+				return "", err
+			}
+			if !ok {
+				continue
+			}
+		}
+		kept[entries[i].ID] = page
+		if page != "" {
+			texts = append(texts, page)
+		}
+	}
+	t.pages = kept
+	return strings.Join(texts, "\n\n"), nil
+}
