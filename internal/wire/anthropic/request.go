@@ -53,7 +53,7 @@ func (w *writer) request() error {
 	if err := w.messages(); err != nil {
 		return err
 	}
-	w.b = closeList(w.b)
+	w.b = rawjson.Close(w.b, ']')
 	if err := w.tools(); err != nil {
 		return err
 	}
@@ -71,14 +71,6 @@ func (w *writer) request() error {
 	}
 	w.b = append(w.b, '}')
 	return nil
-}
-
-// closeList ends an array whose elements each end with a comma.
-func closeList(b []byte) []byte {
-	if b[len(b)-1] == ',' {
-		b = b[:len(b)-1]
-	}
-	return append(b, ']')
 }
 
 // system writes the system text and the system messages, wherever they stand.
@@ -140,7 +132,7 @@ func (w *writer) open(role string) {
 	}
 	switch {
 	case w.role != "":
-		w.b = append(closeList(w.b), "},"...)
+		w.b = append(rawjson.Close(w.b, ']'), "},"...)
 	case role == "assistant":
 		w.b = append(w.b, `{"role":"user","content":[{"type":"text","text":"(continued)"}]},`...)
 	}
@@ -240,7 +232,7 @@ func (w *writer) result(i *model.Item) {
 	for _, p := range w.parts {
 		w.part(p)
 	}
-	w.b = closeList(w.b)
+	w.b = rawjson.Close(w.b, ']')
 	if i.Status != model.Success {
 		w.b = append(w.b, `,"is_error":true`...)
 	}
@@ -265,6 +257,6 @@ func (w *writer) tools() error {
 		}
 		w.b = append(w.b, "},"...)
 	}
-	w.b = closeList(w.b)
+	w.b = rawjson.Close(w.b, ']')
 	return nil
 }

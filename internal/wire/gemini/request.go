@@ -41,7 +41,7 @@ func (w *writer) request() error {
 			w.content(b)
 		}
 	}
-	w.b = closeList(w.b)
+	w.b = rawjson.Close(w.b, ']')
 	w.system()
 	if err := w.tools(); err != nil {
 		return err
@@ -51,14 +51,6 @@ func (w *writer) request() error {
 	}
 	w.b = append(w.b, '}')
 	return nil
-}
-
-// closeList ends an array whose elements each end with a comma.
-func closeList(b []byte) []byte {
-	if b[len(b)-1] == ',' {
-		b = b[:len(b)-1]
-	}
-	return append(b, ']')
 }
 
 // content writes a block as one content; a block of which nothing is left is left out.
@@ -87,7 +79,7 @@ func (w *writer) content(b transcript.Block) {
 		w.b = w.b[:start]
 		return
 	}
-	w.b = append(closeList(w.b), "},"...)
+	w.b = append(rawjson.Close(w.b, ']'), "},"...)
 }
 
 func (w *writer) write(parts []transcript.Part) {
@@ -217,7 +209,7 @@ func (w *writer) result(i, call *model.Item) {
 		for _, m := range images {
 			w.image(m)
 		}
-		w.b = closeList(w.b)
+		w.b = rawjson.Close(w.b, ']')
 		images = nil
 	}
 	w.b = append(w.b, "}},"...)
@@ -243,7 +235,7 @@ func (w *writer) system() {
 		w.b = w.b[:start]
 		return
 	}
-	w.b = append(closeList(w.b), '}')
+	w.b = append(rawjson.Close(w.b, ']'), '}')
 }
 
 func (w *writer) tools() error {
@@ -264,7 +256,7 @@ func (w *writer) tools() error {
 		w.b = append(w.b, `,"parameters":`...)
 		w.b = append(append(w.b, parameters...), "},"...)
 	}
-	w.b = append(closeList(w.b), "}]"...)
+	w.b = append(rawjson.Close(w.b, ']'), "}]"...)
 	return nil
 }
 

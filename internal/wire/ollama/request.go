@@ -39,7 +39,7 @@ func (w *writer) request() error {
 		}
 		w.block(b)
 	}
-	w.b = closeList(w.b)
+	w.b = rawjson.Close(w.b, ']')
 	if err := w.tools(); err != nil {
 		return err
 	}
@@ -50,14 +50,6 @@ func (w *writer) request() error {
 	w.options()
 	w.b = append(w.b, '}')
 	return nil
-}
-
-// closeList ends an array whose elements each end with a comma.
-func closeList(b []byte) []byte {
-	if b[len(b)-1] == ',' {
-		b = b[:len(b)-1]
-	}
-	return append(b, ']')
 }
 
 func (w *writer) block(b transcript.Block) {
@@ -119,7 +111,7 @@ func (w *writer) appendImages(images []model.Image) {
 	for k := range images {
 		w.b = append(rawjson.AppendBase64(w.b, "", images[k].Data), ',')
 	}
-	w.b = closeList(w.b)
+	w.b = rawjson.Close(w.b, ']')
 }
 
 // assistant writes the reasoning, text and calls of one turn as one message.
@@ -150,7 +142,7 @@ func (w *writer) assistant(items []*model.Item) {
 	if calls > 0 {
 		w.b = append(w.b, `,"tool_calls":[`...)
 		w.calls(items)
-		w.b = closeList(w.b)
+		w.b = rawjson.Close(w.b, ']')
 	}
 	w.b = append(w.b, "},"...)
 }
@@ -204,7 +196,7 @@ func (w *writer) tools() error {
 		}
 		w.b = append(w.b, "}},"...)
 	}
-	w.b = closeList(w.b)
+	w.b = rawjson.Close(w.b, ']')
 	return nil
 }
 

@@ -55,9 +55,11 @@ func (c *calls) add(f *fragment, out *wire.Sink) error {
 		return errMixed
 	}
 	k.heard, k.object = true, f.object
-	c.announce(out, false)
+	// A name may still grow until arguments come, so calls wait for their first ones, or for those of a later call.
+	at := c.position(k)
+	c.announce(out, at+1, false)
 	if k.announced {
-		out.Arguments(c.position(k), f.arguments)
+		out.Arguments(at, f.arguments)
 	} else {
 		k.held += f.arguments
 	}
@@ -131,14 +133,9 @@ func (c *calls) position(k *call) int {
 	return -1
 }
 
-// announce starts, in the order in which they came, the calls whose name and id are known; all is for those that will
-// never be known better. A name may still grow until arguments come, so a call waits for its first ones, or for what
-// comes after it.
-func (c *calls) announce(out *wire.Sink, all bool) {
-	last := len(c.list)
-	for last > 0 && !c.list[last-1].heard && !all {
-		last--
-	}
+// announce starts, in the order in which they came, the calls before last whose name and id are known; all is for calls
+// that will never be known better. One that is not known yet holds up those behind it.
+func (c *calls) announce(out *wire.Sink, last int, all bool) {
 	for i, k := range c.list[:last] {
 		if k.announced {
 			continue
@@ -154,17 +151,7 @@ func (c *calls) announce(out *wire.Sink, all bool) {
 }
 
 // settle starts the calls that text is about to follow, so that the order is kept.
-func (c *calls) settle(out *wire.Sink) {
-	for i, k := range c.list {
-		if k.announced {
-			continue
-		}
-		if k.id == "" || k.name == "" {
-			return
-		}
-		k.announced = true
-		out.Start(i, k.id, k.name)
-		out.Arguments(i, k.held)
-		k.held = ""
-	}
-}
+func (c *calls) settle(out *wire.Sink) { c.announce(out, len(c.list), false) }
+
+// finish starts all calls that were held back.
+func (c *calls) finish(out *wire.Sink) { c.announce(out, len(c.list), true) }

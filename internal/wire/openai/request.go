@@ -56,7 +56,7 @@ func (w *writer) request() error {
 			w.results(b)
 		}
 	}
-	w.b = closeList(w.b)
+	w.b = rawjson.Close(w.b, ']')
 	w.b = append(w.b, `,"stream":true`...)
 	if w.streamUsage && !w.e.WithoutUsage {
 		w.e.AsksForUsage = true
@@ -71,14 +71,6 @@ func (w *writer) request() error {
 	}
 	w.b = append(w.b, '}')
 	return nil
-}
-
-// closeList ends an array whose elements each end with a comma.
-func closeList(b []byte) []byte {
-	if b[len(b)-1] == ',' {
-		b = b[:len(b)-1]
-	}
-	return append(b, ']')
 }
 
 func (w *writer) message(role, text string) {
@@ -114,7 +106,7 @@ func (w *writer) content(parts []transcript.Part) {
 		w.b = rawjson.AppendBase64(w.b, "data:"+p.Image.MediaType+";base64,", p.Image.Data)
 		w.b = append(w.b, "}},"...)
 	}
-	w.b = append(closeList(w.b), "},"...)
+	w.b = append(rawjson.Close(w.b, ']'), "},"...)
 }
 
 func (w *writer) assistant(items []*model.Item) {
@@ -150,7 +142,7 @@ func (w *writer) assistant(items []*model.Item) {
 				w.call(i)
 			}
 		}
-		w.b = closeList(w.b)
+		w.b = rawjson.Close(w.b, ']')
 	}
 	w.b = append(w.b, "},"...)
 }
@@ -222,7 +214,7 @@ func (w *writer) tools() error {
 		}
 		w.b = append(w.b, "}},"...)
 	}
-	w.b = closeList(w.b)
+	w.b = rawjson.Close(w.b, ']')
 	return nil
 }
 

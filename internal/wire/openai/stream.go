@@ -119,7 +119,7 @@ func (d *decoder) Close(out *wire.Sink) bool {
 		f = model.FinishContentFilter
 	}
 	if f != model.FinishLength && f != model.FinishContentFilter {
-		d.calls.announce(out, true)
+		d.calls.finish(out)
 	}
 	out.Finish(f, d.raw)
 	return true

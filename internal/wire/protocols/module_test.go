@@ -1,10 +1,6 @@
 package protocols_test
 
 import (
-	"fmt"
-	"os"
-	"os/exec"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -14,14 +10,12 @@ import (
 
 	"github.com/crystalkernel/crystal/contrib"
 	"github.com/crystalkernel/crystal/internal/offline"
-	"github.com/crystalkernel/crystal/internal/wire"
 	"github.com/crystalkernel/crystal/internal/wire/anthropic"
 	"github.com/crystalkernel/crystal/internal/wire/gemini"
 	"github.com/crystalkernel/crystal/internal/wire/ollama"
 	"github.com/crystalkernel/crystal/internal/wire/openai"
 	"github.com/crystalkernel/crystal/internal/wire/protocols"
 	"github.com/crystalkernel/crystal/internal/wire/responses"
-	"github.com/crystalkernel/crystal/internal/wire/wiretest"
 	"github.com/crystalkernel/crystal/kernel/retry"
 	"github.com/crystalkernel/crystal/points/model"
 )
@@ -73,43 +67,4 @@ func TestRetryIsContributedUnderItsTarget(t *testing.T) {
 	assert.Equal(t, model.Retry, entries[0].Name)
 	assert.Equal(t, 300, entries[0].Order)
 	assert.Equal(t, model.Retry, entries[0].Value.Name())
-}
-
-// bodies returns what each protocol sends for the same transcript and tools.
-func bodies(t *testing.T) string {
-	t.Helper()
-	var all strings.Builder
-	for _, f := range []*wire.Factory{
-		openai.NewFactory(nil), openai.NewDeepSeekFactory(nil), responses.NewFactory(nil), anthropic.NewFactory(nil),
-		gemini.NewFactory(nil), ollama.NewFactory(nil),
-	} {
-		token := f.Protocols[0]
-		r := wiretest.Story(token, "p", "s")
-		r.Tools = append(r.Tools, wiretest.Transcript(1).Tools...)
-		all.Write(wiretest.Sent(t, func(s *wiretest.Server) model.Client {
-			f.Transport = s
-			c, err := f.Create(t.Context(), model.ClientRequest{Protocol: token, Provider: "p", Model: "m", StreamUsage: true})
-			require.NoError(t, err)
-			return c
-		}, r))
-	}
-	return all.String()
-}
-
-// printBodies makes the test below print instead of test: it is how the other processes are made.
-const printBodies = "CRYSTAL_TEST_PRINT_BODIES"
-
-func TestTheSameToolsGiveTheSameBytesInEveryProcess(t *testing.T) { // FIELD-E8
-	if os.Getenv(printBodies) != "" {
-		fmt.Printf("<%s|%s>", bodies(t), bodies(t))
-		return
-	}
-	want := bodies(t)
-	for range 20 {
-		other := exec.Command(os.Args[0], "-test.run", "^"+t.Name()+"$")
-		other.Env = append(os.Environ(), printBodies+"=1", "GORACE=atexit_sleep_ms=0")
-		out, err := other.Output()
-		require.NoError(t, err)
-		require.Contains(t, string(out), "<"+want+"|"+want+">")
-	}
 }

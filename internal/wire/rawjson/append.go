@@ -71,6 +71,14 @@ func AppendFloat(dst []byte, f float64) []byte {
 	return strconv.AppendFloat(dst, f, 'f', -1, 64)
 }
 
+// Close ends an object or array whose members each end with a comma; closer is the bracket.
+func Close(dst []byte, closer byte) []byte {
+	if dst[len(dst)-1] == ',' {
+		dst = dst[:len(dst)-1]
+	}
+	return append(dst, closer)
+}
+
 // AppendValid appends raw, a JSON value, so that every reader accepts it: escapes that are half of a surrogate pair
 // become \ufffd and invalid UTF-8 becomes U+FFFD. All else stays as it is.
 func AppendValid(dst, raw []byte) []byte {

@@ -43,7 +43,7 @@ func (w *writer) request() error {
 			w.item(b.Role, i)
 		}
 	}
-	w.b = closeList(w.b)
+	w.b = rawjson.Close(w.b, ']')
 	if err := w.tools(); err != nil {
 		return err
 	}
@@ -54,14 +54,6 @@ func (w *writer) request() error {
 	}
 	w.b = append(w.b, '}')
 	return nil
-}
-
-// closeList ends an array whose elements each end with a comma.
-func closeList(b []byte) []byte {
-	if b[len(b)-1] == ',' {
-		b = b[:len(b)-1]
-	}
-	return append(b, ']')
 }
 
 func (w *writer) item(role transcript.Role, i *model.Item) {
@@ -101,7 +93,7 @@ func (w *writer) content() {
 		}
 		w.b = append(w.b, "},"...)
 	}
-	w.b = closeList(w.b)
+	w.b = rawjson.Close(w.b, ']')
 }
 
 func (w *writer) text(role, kind string, i *model.Item) {
@@ -181,7 +173,7 @@ func (w *writer) tools() error {
 		}
 		w.b = append(w.b, `,"strict":false},`...)
 	}
-	w.b = closeList(w.b)
+	w.b = rawjson.Close(w.b, ']')
 	return nil
 }
 

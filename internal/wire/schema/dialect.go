@@ -110,7 +110,7 @@ func (d *dialect) schema(dst, raw []byte) []byte {
 			for s.Array(); s.Next(); {
 				dst = append(d.schema(dst, s.Raw()), ',')
 			}
-			dst = append(end(dst), "],"...)
+			dst = append(rawjson.Close(dst, ']'), ',')
 		default:
 			if !kept(key) {
 				s.Skip()
@@ -120,7 +120,7 @@ func (d *dialect) schema(dst, raw []byte) []byte {
 			dst = append(append(dst, s.Raw()...), ',')
 		}
 	}
-	return append(end(dst), '}')
+	return rawjson.Close(dst, '}')
 }
 
 func (d *dialect) properties(dst []byte, s *rawjson.Scanner) []byte {
@@ -129,15 +129,7 @@ func (d *dialect) properties(dst []byte, s *rawjson.Scanner) []byte {
 		dst = append(rawjson.AppendString(dst, string(s.Key())), ':')
 		dst = append(d.schema(dst, s.Raw()), ',')
 	}
-	return append(end(dst), '}')
-}
-
-// end takes the comma off the last element.
-func end(b []byte) []byte {
-	if b[len(b)-1] == ',' {
-		return b[:len(b)-1]
-	}
-	return b
+	return rawjson.Close(dst, '}')
 }
 
 // reference puts the schema that ref names in place. A description beside the reference wins.
@@ -262,7 +254,7 @@ func kind(dst, raw []byte) []byte {
 		for _, t := range types {
 			dst = append(rawjson.AppendString(append(dst, `{"type":`...), t), "},"...)
 		}
-		dst = append(end(dst), "],"...)
+		dst = append(rawjson.Close(dst, ']'), ',')
 	}
 	if nullable {
 		dst = append(dst, `"nullable":true,`...)
