@@ -16,6 +16,8 @@ var (
 var (
 	// ErrUnknownPlugin is matched when an operation names a plugin that the runtime does not know.
 	ErrUnknownPlugin = errors.New("plugins: unknown plugin")
+	// ErrNoScope is returned by Options.WriteSettings when the scope has no directory.
+	ErrNoScope = errors.New("plugins: the scope has no directory")
 )
 
 // Errors of an app that plugins are installed into as modules.

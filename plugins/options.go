@@ -40,8 +40,10 @@ type Options struct {
 	// tells them that the plugins come back. Nil: there are no holders.
 	Release func(ctx context.Context, ids []string) error
 	Resume  func(ctx context.Context, ids []string)
-	// SettingsFile names the settings document of a scope, for changes of settings; blank when the scope has none.
-	SettingsFile func(scope SettingsScope) string
+	// WriteSettings writes the settings of a plugin in one scope, for [Runtime.ChangeSettings]: atomically, under a lock
+	// against other processes, and with the parts of other plugins as they are. A part without members is removed. An
+	// error that matches [ErrNoScope] says that the scope has no directory. Nil: no scope has one.
+	WriteSettings func(ctx context.Context, scope SettingsScope, id string, changes []SettingsChange) error
 }
 
 // logger returns the logger, or one that drops everything.

@@ -17,6 +17,10 @@ func (r *Runtime) Quiesce(ctx context.Context, ids ...string) (Result, error) {
 		return Result{}, fmt.Errorf("plugins: quiesce: %w", err)
 	}
 	defer done()
+	return r.quiesce(ctx, ids)
+}
+
+func (r *Runtime) quiesce(ctx context.Context, ids []string) (Result, error) {
 	var first *node
 	for _, id := range ids {
 		n, err := r.node(id)

@@ -17,6 +17,10 @@ func (r *Runtime) Reconcile(ctx context.Context, ids ...string) (Result, error) 
 		return Result{}, fmt.Errorf("plugins: reconcile: %w", err)
 	}
 	defer done()
+	return r.reconcile(ctx, ids)
+}
+
+func (r *Runtime) reconcile(ctx context.Context, ids []string) (Result, error) {
 	for _, id := range ids {
 		if n := r.nodes[id]; n != nil && (n.live != nil || r.closing.Load()) {
 			return r.incomplete(n, ids...), nil
