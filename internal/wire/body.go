@@ -69,15 +69,17 @@ func kindOf(h http.Header, r io.Reader, lines bool) (bodyKind, io.Reader, error)
 		return emptyBody, r, nil
 	case first == '<' || strings.Contains(contentType, "html"):
 		return htmlBody, r, nil
-	case first == '{' || first == '[':
-		if lines && !strings.Contains(contentType, "application/json") {
-			return linesBody, r, nil
-		}
+	case (first == '{' || first == '[') && !lines:
 		return wholeBody, r, nil
-	case lines && !strings.Contains(contentType, "event-stream"):
+	case lines && (first == '{' || !strings.Contains(contentType, "event-stream")):
 		return linesBody, r, nil
 	}
 	return eventsBody, r, nil
+}
+
+// isJSON reports whether a body is declared to be one JSON value.
+func isJSON(h http.Header) bool {
+	return strings.Contains(strings.ToLower(h.Get("Content-Type")), "application/json")
 }
 
 // peek returns the first byte that is neither white space nor part of a byte order mark, 0 when there is none.

@@ -59,3 +59,10 @@ type Decoder interface {
 // Unsigned is the state of reasoning that came without a signature. It marks the reasoning as the protocol's own: it is
 // left out of later requests, where that of another model would be sent as text.
 const Unsigned = "unsigned"
+
+// Bearer sets a key as a bearer token; a blank key sets nothing.
+func Bearer(h http.Header, key string) {
+	if key != "" {
+		h.Set("Authorization", "Bearer "+key)
+	}
+}

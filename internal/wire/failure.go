@@ -102,8 +102,9 @@ func (c *Client) broken(parent, ctx context.Context, err error) error {
 		e.Code, e.Kind = model.CodeStreamInvalid, model.KindProtocol
 	default:
 		e.Code, e.Kind = model.CodeStreamEnded, model.KindIncomplete
-		if errors.Is(err, io.EOF) {
-			e.Message = "the answer ended before it was whole"
+		e.Message = "the answer ended before it was whole"
+		if err != io.EOF {
+			e.Message += ": " + clean(withoutSecrets(err.Error(), c.settings()))
 		}
 	}
 	return e

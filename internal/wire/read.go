@@ -28,19 +28,12 @@ func (c *Client) read(sink *Sink, w *watch, h http.Header, body io.Reader) error
 		page, _ := io.ReadAll(io.LimitReader(body, longQuote))
 		return &InvalidError{Reason: "the answer is a web page", Quote: page, Final: true}
 	case wholeBody:
-		next, err = whole(body, c.lines)
+		next, err = whole(body)
 		if err != nil {
 			return err
 		}
 	case linesBody:
-		lines := framing.NewLines(body)
-		next = func() (framing.Event, error) {
-			line, err := lines.Next()
-			for err == nil && len(bytes.TrimSpace(line)) == 0 {
-				line, err = lines.Next()
-			}
-			return framing.Event{Data: line}, err
-		}
+		next = (&objects{lines: framing.NewLines(body), spread: isJSON(h)}).next
 	case eventsBody:
 		next = framing.NewEvents(body).Next
 	case emptyBody:
@@ -93,9 +86,42 @@ func broke(err error) error {
 	return err
 }
 
-// whole reads a body that is JSON from its first byte to its last: one object, an array of objects, or, if lines allows
-// it, objects on a line each.
-func whole(body io.Reader, lines bool) (func() (framing.Event, error), error) {
+// objects reads JSON objects on a line each. Where a body is declared to be one JSON value, an object may also be spread
+// over lines.
+type objects struct {
+	lines  *framing.Lines
+	spread bool
+	held   []byte
+}
+
+// mostSpread bounds the lines after each of which an object is looked for, because each look reads all of them.
+const mostSpread = 1000
+
+func (o *objects) next() (framing.Event, error) {
+	o.held = o.held[:0]
+	for n := 0; ; n++ {
+		line, err := o.lines.Next()
+		switch {
+		case err == io.EOF && len(o.held) > 0:
+			return framing.Event{Data: o.held}, nil
+		case err != nil:
+			return framing.Event{}, err
+		case len(bytes.TrimSpace(line)) == 0:
+			continue
+		case !o.spread:
+			return framing.Event{Data: line}, nil
+		case len(o.held)+len(line) > framing.MaxLine:
+			return framing.Event{}, framing.ErrTooLong
+		}
+		o.held = append(append(o.held, line...), '\n')
+		if n < mostSpread && rawjson.Valid(o.held) {
+			return framing.Event{Data: o.held}, nil
+		}
+	}
+}
+
+// whole reads a body that is JSON from its first byte to its last: one object, or an array of objects.
+func whole(body io.Reader) (func() (framing.Event, error), error) {
 	text, err := io.ReadAll(io.LimitReader(body, maxCandidate+1))
 	if err != nil {
 		return nil, err
@@ -104,35 +130,25 @@ func whole(body io.Reader, lines bool) (func() (framing.Event, error), error) {
 		return nil, &InvalidError{Reason: "the answer is longer than 64 MiB", Final: true}
 	}
 	text = bytes.TrimPrefix(text, []byte("\xEF\xBB\xBF"))
-	var s rawjson.Scanner
-	s.Reset(text)
-	s.Skip()
-	if s.End() != nil {
-		if lines {
-			each := framing.NewLines(bytes.NewReader(text))
-			return func() (framing.Event, error) {
-				line, err := each.Next()
-				return framing.Event{Data: line}, err
-			}, nil
-		}
+	if !rawjson.Valid(text) {
 		return nil, &InvalidError{Reason: "the answer is not JSON", Quote: quote(text)}
 	}
+	var s rawjson.Scanner
 	s.Reset(text)
-	if s.Kind() != rawjson.Array {
-		done := false
+	if s.Kind() == rawjson.Array {
+		s.Array()
 		return func() (framing.Event, error) {
-			if done {
+			if !s.Next() {
 				return framing.Event{}, io.EOF
 			}
-			done = true
-			return framing.Event{Data: text}, nil
+			return framing.Event{Data: s.Raw()}, nil
 		}, nil
 	}
-	s.Array()
 	return func() (framing.Event, error) {
-		if !s.Next() {
+		data := text
+		if text = nil; data == nil {
 			return framing.Event{}, io.EOF
 		}
-		return framing.Event{Data: s.Raw()}, nil
+		return framing.Event{Data: data}, nil
 	}, nil
 }

@@ -5,7 +5,6 @@ import (
 
 	"github.com/crystalkernel/crystal/contrib"
 	"github.com/crystalkernel/crystal/internal/wire"
-	"github.com/crystalkernel/crystal/internal/wire/openai"
 	"github.com/crystalkernel/crystal/points/model"
 )
 
@@ -30,6 +29,6 @@ var _ wire.Codec = codec{}
 
 func (codec) Target(string) string { return "api/chat" }
 
-func (codec) Authorize(h http.Header, r model.ClientRequest) { openai.Authorize(h, r, false) }
+func (codec) Authorize(h http.Header, r model.ClientRequest) { wire.Bearer(h, r.Key) }
 
 func (codec) Decoder() wire.Decoder { return &decoder{} }

@@ -32,12 +32,28 @@ func TestWhatTheLinesSay(t *testing.T) {
 			"application/json", []string{`{"message":{"content":"x","thinking":"t"},`, `"done":true,"prompt_eval_count":3,"eval_count":4}`},
 			"reasoning text \"t\"\ntext \"x\"\nusage in=3 out=4 reasoning=0 cached=0 written=0 total=7\nfinish stop",
 		},
-		"lines as JSON":       {"application/json", []string{`{"message":{"content":"x"}}`, `{"done":true}`}, "text \"x\"\nfinish stop"},
+		"lines as JSON": {"application/json", []string{`{"message":{"content":"x"}}`, `{"done":true}`}, "text \"x\"\nfinish stop"},
+		"an object over lines, and half of one": {
+			"application/json", []string{`{"message":`, `{"content":"x"}}`, `{"done":`}, "error example: provider_stream_invalid: an event of the stream is not JSON: \"{\\\"done\\\":\\n\"",
+		},
 		"lines of no type":    {"", []string{`{"message":{"content":"x"}}`, `{"done":true}`}, "text \"x\"\nfinish stop"},
 		"text before the end": {"", []string{`<html>`}, "error example: provider_stream_invalid: the answer is a web page: \"<html>\\n\""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			assert.Equal(t, test.want, wiretest.Told(t, create, test.contentType, test.lines...))
 		})
+	}
+}
+
+// A proxy that calls the stream one JSON value does not hold it up.
+func TestLinesAreReadAsTheyCome(t *testing.T) {
+	s := wiretest.Serve(func(int) wiretest.Answer {
+		a := wiretest.Text(200, "application/json", `{"message":{"content":"x"}}`+"\n"+`{"done":true}`+"\n")
+		a.Hold = true
+		return a
+	})
+	r, _, err := wiretest.Round(t, client(t, s), wiretest.Request())
+	if assert.NoError(t, err) {
+		assert.Equal(t, "text \"x\"\nfinish stop", wiretest.Tell(r))
 	}
 }

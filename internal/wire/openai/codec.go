@@ -60,17 +60,18 @@ var _ wire.Codec = (*codec)(nil)
 
 func (*codec) Target(string) string { return "chat/completions" }
 
-func (c *codec) Authorize(h http.Header, r model.ClientRequest) { Authorize(h, r, !c.deepseek) }
-
-// Authorize sets the key as a bearer token and, with accounts, the headers of organization and project. The protocol
-// responses does the same.
-func Authorize(h http.Header, r model.ClientRequest, accounts bool) {
-	if r.Key != "" {
-		h.Set("Authorization", "Bearer "+r.Key)
-	}
-	if !accounts {
+func (c *codec) Authorize(h http.Header, r model.ClientRequest) {
+	if c.deepseek {
+		wire.Bearer(h, r.Key)
 		return
 	}
+	Authorize(h, r)
+}
+
+// Authorize sets the key as a bearer token, and the headers of organization and project. The protocol responses does the
+// same.
+func Authorize(h http.Header, r model.ClientRequest) {
+	wire.Bearer(h, r.Key)
 	if r.Organization != "" {
 		h.Set("OpenAI-Organization", r.Organization)
 	}

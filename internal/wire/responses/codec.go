@@ -30,6 +30,6 @@ var _ wire.Codec = (*codec)(nil)
 
 func (*codec) Target(string) string { return "responses" }
 
-func (*codec) Authorize(h http.Header, r model.ClientRequest) { openai.Authorize(h, r, true) }
+func (*codec) Authorize(h http.Header, r model.ClientRequest) { openai.Authorize(h, r) }
 
 func (*codec) Decoder() wire.Decoder { return &decoder{} }
