@@ -76,6 +76,7 @@ func codes() []code {
 		{model.CodeStreamInvalid, kindProvider, "the answer breaks the rules of its protocol"},
 		{model.CodeStreamEnded, kindProvider, "the answer broke off"},
 		{model.CodeContextOverflow, kindProvider, "the provider says that the context is too long"},
+		{kernel.CodeFinishUnknown, kindProvider, "the provider ended the answer with a word that nobody knows"},
 
 		{contrib.CodeReplaceConflict, kindPlugin, "a contribution lost its target to another replacement"},
 		{contrib.CodeRefused, kindPlugin, "a contribution was refused inside an activation"},
@@ -86,6 +87,7 @@ func codes() []code {
 
 		{dispatcher.CodeApprovalLoweringIgnored, kindNote, "a hook's advice was below the risk that a call has already"},
 		{dispatcher.CodeHookImagesIgnored, kindNote, "images that a hook of results returned were not used"},
+		{kernel.CodeRawHookChangedRequest, kindNote, "a failed round had been changed by a raw hook"},
 		{compaction.CompactionFailed, kindNote, "no summary was stored; the history is as before"},
 
 		{threadlog.ThreadInUse, kindNote, "another process writes to the thread"},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -84,7 +85,7 @@ func (p *program) perform(ctx context.Context, j *job) (err error) {
 	defer end()
 	out := p.printer(j, end)
 	out.Begin(j.begin(ctx, running, th))
-	result, err := th.Run(turn, kernel.Input{Text: j.task.text, Mode: j.settings.mode, Gear: gearOf(j.config.Thinking)}, out.Event)
+	result, err := running.turn(turn, th, kernel.Input{Text: j.task.text, Mode: j.settings.mode, Gear: gearOf(j.config.Thinking)}, out)
 	closed := th.Close(context.WithoutCancel(ctx))
 	stopped = true
 	closed = errors.Join(closed, running.stop(ctx))
@@ -96,6 +97,9 @@ func (p *program) perform(ctx context.Context, j *job) (err error) {
 			out.Event(kernel.Failure{Message: err.Error()})
 		}
 	}
+	if n, ok := j.refusedKey(result.Err); ok {
+		out.Event(n)
+	}
 	if closed != nil {
 		out.Event(kernel.Noted{Severity: contrib.Warning, Message: "the host did not stop cleanly; the log file says why"})
 	}
@@ -106,6 +110,35 @@ func (p *program) perform(ctx context.Context, j *job) (err error) {
 		return nil
 	}
 	return &exitError{code: done.Exit}
+}
+
+// errPanic is how a panic of the host itself is reported; its text and stack are in the log.
+var errPanic = errors.New("the host failed; the log file says why")
+
+// turn runs the turn. A panic of the host ends it as failed.
+func (h *host) turn(ctx context.Context, th *kernel.Thread, in kernel.Input, out headless.Printer) (result kernel.Result, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			h.log.Error("panic", "value", r, "stack", string(debug.Stack()))
+			err = errPanic
+		}
+	}()
+	return th.Run(ctx, in, out.Event)
+}
+
+// refusedKey is the note about a key that the provider refused: where it came from, never what it is.
+func (j *job) refusedKey(err error) (kernel.Noted, bool) {
+	var failure *model.Error
+	if !errors.As(err, &failure) || failure.Kind != model.KindAuth {
+		return kernel.Noted{}, false
+	}
+	key, err := j.place.settings.Key(j.choice.Provider)
+	if err != nil || !key.Known() {
+		return kernel.Noted{}, false
+	}
+	return kernel.Noted{
+		Severity: contrib.Info, Message: fmt.Sprintf("the provider %s refused the key from %s", j.choice.Provider.Name, key.Source()),
+	}, true
 }
 
 // models resolves the model of the run to the one that was chosen.

@@ -3,13 +3,17 @@ package crystalcmd_test
 import (
 	"context"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
 
 	crystalcmd "github.com/crystalkernel/crystal/cmd"
 )
@@ -140,4 +144,52 @@ func TestOptionsBeatTheConfiguration(t *testing.T) {
 	after, err := os.ReadFile(config)
 	require.NoError(t, err)
 	assert.Equal(t, text, string(after))
+}
+
+// FIELD-Q6 and PROTO-1: a refused key is left where it is, and the message says where that is.
+func TestRefusedKey(t *testing.T) {
+	var requests atomic.Int32
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requests.Add(1)
+		w.WriteHeader(http.StatusUnauthorized)
+		_, _ = io.WriteString(w, `{"error":{"message":"Incorrect API key provided: `+strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")+`"}}`)
+	}))
+	defer srv.Close()
+	p := newPlace(t)
+	require.NoError(t, os.MkdirAll(p.home, 0o700))
+	credentials := filepath.Join(p.home, "credentials.json")
+	const stored = `{"providers": {"acme": {"apiKey": "sk-very-secret"}}}`
+	require.NoError(t, os.WriteFile(credentials, []byte(stored), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(p.home, "providers.json"),
+		[]byte(`{"providers": {"acme": {"protocol": "openai", "baseUrl": "`+srv.URL+`/v1"}}}`), 0o600))
+	for _, format := range []string{"default", "json"} {
+		requests.Store(0)
+		o := p.run(nil, "run", "-m", "acme/large", "--format", format, "hi")
+		assert.Equal(t, 2, o.Exit, o.Stderr)
+		assert.EqualValues(t, 1, requests.Load())
+		assert.Contains(t, o.Stdout+o.Stderr, credentials)
+		assert.NotContains(t, o.Stdout+o.Stderr, "sk-very-secret")
+	}
+	after, err := os.ReadFile(credentials)
+	require.NoError(t, err)
+	assert.Equal(t, stored, string(after))
+	assert.NoError(t, filepath.WalkDir(p.home, func(path string, e os.DirEntry, err error) error {
+		if err != nil || e.IsDir() || path == credentials {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		assert.NotContains(t, string(text), "sk-very-secret", path)
+		return err
+	}))
+}
+
+// A host that has stopped leaves no goroutine behind, whether its turn ran or not.
+func TestRunLeavesNoGoroutine(t *testing.T) {
+	before := goleak.IgnoreCurrent()
+	p := newPlace(t)
+	assert.Equal(t, 0, p.run(nil, "run", "list").Exit)
+	assert.Equal(t, 4, p.run(nil, "run", "$ touch x").Exit)
+	assert.Equal(t, 1, p.run(nil, "run", "/nosuch").Exit)
+	assert.Equal(t, 0, p.run(nil, "points", "list").Exit)
+	goleak.VerifyNone(t, before)
 }
