@@ -182,10 +182,8 @@ func (c *Client) attempt(parent context.Context, name string, e *Encoding, emit 
 	}
 	sink := NewSink(set.Protocol, set.Provider, emit)
 	if err := c.read(sink, w, answer.Header, body); err != nil {
-		if err == sink.err {
-			if _, ours := errors.AsType[*InvalidError](err); !ours {
-				return nil, err // of emit
-			}
+		if sink.refused != nil {
+			return nil, sink.refused
 		}
 		return nil, c.broken(parent, ctx, err)
 	}

@@ -103,7 +103,7 @@ func (c *Client) broken(parent, ctx context.Context, err error) error {
 	default:
 		e.Code, e.Kind = model.CodeStreamEnded, model.KindIncomplete
 		e.Message = "the answer ended before it was whole"
-		if err != io.EOF {
+		if !errors.Is(err, io.EOF) {
 			e.Message += ": " + clean(withoutSecrets(err.Error(), c.settings()))
 		}
 	}

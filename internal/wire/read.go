@@ -48,7 +48,7 @@ func pump(sink *Sink, d Decoder, w *watch, next func() (framing.Event, error)) e
 	for progress != Complete {
 		e, err := next()
 		if err != nil {
-			if progress == Trailing || err == io.EOF {
+			if progress == Trailing || errors.Is(err, io.EOF) {
 				break
 			}
 			return err
@@ -102,7 +102,7 @@ func (o *objects) next() (framing.Event, error) {
 	for n := 0; ; n++ {
 		line, err := o.lines.Next()
 		switch {
-		case err == io.EOF && len(o.held) > 0:
+		case errors.Is(err, io.EOF) && len(o.held) > 0:
 			return framing.Event{Data: o.held}, nil
 		case err != nil:
 			return framing.Event{}, err

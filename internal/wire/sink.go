@@ -21,7 +21,9 @@ type Sink struct {
 	usage *model.Usage
 	size  int
 	heard bool
-	err   error
+	err   error // the first one
+
+	refused error // err, if it is of emit
 }
 
 type openCall struct {
@@ -56,8 +58,11 @@ func (s *Sink) add(d model.Delta) {
 		s.err = &InvalidError{Reason: "the answer is longer than 64 MiB", Final: true}
 		return
 	}
-	if s.err = s.asm.Add(d); s.err == nil {
-		s.err = s.emit(d)
+	if s.err = s.asm.Add(d); s.err != nil {
+		return
+	}
+	if s.err = s.emit(d); s.err != nil {
+		s.refused = s.err
 	}
 }
 

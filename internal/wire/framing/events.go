@@ -2,6 +2,7 @@ package framing
 
 import (
 	"bytes"
+	"errors"
 	"io"
 
 	"github.com/crystalkernel/crystal/internal/wire/rawjson"
@@ -36,7 +37,7 @@ func (e *Events) Next() (Event, error) {
 			return Event{}, e.err
 		}
 		e.err = e.gather()
-		if e.err != nil && e.err != io.EOF {
+		if e.err != nil && !errors.Is(e.err, io.EOF) {
 			return Event{}, e.err
 		}
 	}

@@ -33,7 +33,7 @@ func lines(t require.TestingT, r io.Reader) []string {
 	var all []string
 	for {
 		line, err := l.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return all
 		}
 		require.NoError(t, err)
@@ -104,7 +104,7 @@ func events(r io.Reader) string {
 	for {
 		event, err := e.Next()
 		if err != nil {
-			if err != io.EOF {
+			if !errors.Is(err, io.EOF) {
 				all = append(all, err.Error())
 			}
 			return strings.Join(all, "|")

@@ -37,7 +37,7 @@ func (l *Lines) Next() ([]byte, error) {
 			return l.first(line), nil
 		}
 		if l.err != nil {
-			if l.err == io.EOF && l.end > l.start {
+			if errors.Is(l.err, io.EOF) && l.end > l.start {
 				line := l.buf[l.start:l.end]
 				l.start, l.scanned = l.end, l.end
 				return l.first(line), nil

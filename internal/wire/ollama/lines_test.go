@@ -17,11 +17,13 @@ func TestWhatTheLinesSay(t *testing.T) {
 		want        string
 	}{
 		"a call in the last line": {
-			"application/x-ndjson", []string{`{"message":{"content":"x","tool_calls":[{"id":"c1","function":{"name":"read","arguments":{"a":1}}}]},"done":true,"done_reason":"stop"}`},
+			"application/x-ndjson",
+			[]string{`{"message":{"content":"x","tool_calls":[{"id":"c1","function":{"name":"read","arguments":{"a":1}}}]},"done":true,"done_reason":"stop"}`},
 			"text \"x\"\ncall c1 read {\"a\":1}\nfinish tool_calls stop",
 		},
 		"arguments as text": {
-			"application/x-ndjson", []string{`{"message":{"tool_calls":[{"id":"c1","function":{"name":"read","arguments":"{\"a\":1}"}},{"id":"c2","function":{"name":"now","arguments":null}}]}}`, `{"done":true}`},
+			"application/x-ndjson",
+			[]string{`{"message":{"tool_calls":[{"id":"c1","function":{"name":"read","arguments":"{\"a\":1}"}},{"id":"c2","function":{"name":"now","arguments":null}}]}}`, `{"done":true}`},
 			"call c1 read {\"a\":1}\ncall c2 now {}\nfinish tool_calls",
 		},
 		"cut short":     {"application/x-ndjson", []string{`{"message":{"content":"x"}}`, `{"done":true,"done_reason":"length"}`}, "text \"x\"\nfinish length length"},
@@ -29,7 +31,8 @@ func TestWhatTheLinesSay(t *testing.T) {
 		"other reasons": {"application/x-ndjson", []string{`{"message":{"content":"x"}}`, `{"done":true,"done_reason":"unload"}`}, "text \"x\"\nfinish other unload"},
 		"no JSON":       {"application/x-ndjson", []string{`{"message":{"content":"x"}}`, `oops`}, "error example: provider_stream_invalid: an event of the stream is not JSON: \"oops\""},
 		"a whole answer": {
-			"application/json", []string{`{"message":{"content":"x","thinking":"t"},`, `"done":true,"prompt_eval_count":3,"eval_count":4}`},
+			"application/json",
+			[]string{`{"message":{"content":"x","thinking":"t"},`, `"done":true,"prompt_eval_count":3,"eval_count":4}`},
 			"reasoning text \"t\"\ntext \"x\"\nusage in=3 out=4 reasoning=0 cached=0 written=0 total=7\nfinish stop",
 		},
 		"lines as JSON": {"application/json", []string{`{"message":{"content":"x"}}`, `{"done":true}`}, "text \"x\"\nfinish stop"},

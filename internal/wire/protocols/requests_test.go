@@ -66,8 +66,10 @@ func TestIDsSurviveAChangeOfProvider(t *testing.T) { // FIELD-G8, FIELD-G3
 		const id = "call_9|fc_1/ä"
 		body := string(wiretest.Sent(t, create, &model.Request{Items: []*model.Item{
 			{Kind: model.Message, Role: model.User, Text: "x"},
-			{Kind: model.ToolCall, CallID: id, Name: "read"}, {Kind: model.ToolResult, CallID: id, Status: model.Success, Text: "one"},
-			{Kind: model.ToolCall, CallID: id, Name: "read"}, {Kind: model.ToolResult, CallID: id, Status: model.Success, Text: "two"},
+			{Kind: model.ToolCall, CallID: id, Name: "read"},
+			{Kind: model.ToolResult, CallID: id, Status: model.Success, Text: "one"},
+			{Kind: model.ToolCall, CallID: id, Name: "read"},
+			{Kind: model.ToolResult, CallID: id, Status: model.Success, Text: "two"},
 		}}))
 		assert.NotContains(t, body, "fc_1")
 		if token != ollama.Protocol { // which has no ids

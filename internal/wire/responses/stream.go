@@ -33,7 +33,6 @@ type place struct {
 type event struct {
 	kind         string
 	delta        string
-	text         string
 	itemID       string
 	index, part  int
 	item, answer []byte
