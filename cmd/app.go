@@ -24,6 +24,7 @@ import (
 	"github.com/crystalkernel/crystal/plugins"
 	"github.com/crystalkernel/crystal/points/model"
 	"github.com/crystalkernel/crystal/points/status"
+	"github.com/crystalkernel/crystal/points/tool"
 )
 
 // blueprint is what a host is built from.
@@ -42,7 +43,10 @@ type host struct {
 	registry *contrib.Registry
 	notes    []home.Note // of discovery, activation and attaching
 	rows     []home.Row  // the plugin directories
-	log      *slog.Logger
+
+	dirs      func(directory string) plugins.Directories // nil: plugins have no data directories
+	directory map[string]string                          // of each plugin that has one
+	log       *slog.Logger
 
 	app  *fx.App
 	file *logFile
@@ -65,7 +69,7 @@ func (p *program) start(ctx context.Context, b blueprint) (*host, error) {
 		kernel.Module, stock.Host, plugins.Module(list...),
 		plugins.Share[status.Updates](), fx.Supply(fx.Annotate(noStatus{}, fx.As(new(status.Updates)))),
 		fx.Supply(h.log, options, approval.Config{Home: string(b.place.home)}, builtinConfig(b), retrySettings(b.config)),
-		fx.Replace(kernelConfig(b, h.log)),
+		fx.Replace(kernelConfig(b, h)),
 		fx.Decorate(func(kernel.Models) kernel.Models { return b.resolver() }),
 		fx.Decorate(func(threadlog.Store) threadlog.Store { return threadlog.Disk(string(b.place.home)) }),
 		fx.Populate(&h.kernel, &h.plugins, &h.registry),
@@ -104,7 +108,7 @@ func (h *host) stop(ctx context.Context) error {
 // release gives the process its standard output back.
 func (h *host) release() { h.back() }
 
-func kernelConfig(b blueprint, log *slog.Logger) kernel.Config {
+func kernelConfig(b blueprint, h *host) kernel.Config {
 	l := b.config.Limits
 	limits := kernel.Limits{ModelCalls: l.ModelCalls, ToolCalls: l.ToolCalls, Duration: l.TurnDuration, ToolOutput: l.ToolOutput}
 	if l.ToolCalls == 0 {
@@ -112,8 +116,27 @@ func kernelConfig(b blueprint, log *slog.Logger) kernel.Config {
 	}
 	return kernel.Config{
 		Home: string(b.place.home), Version: release, Client: b.client, Limits: limits,
-		Threshold: b.config.Compaction.Threshold, NoCompaction: !b.config.Compaction.Enabled, Logger: log,
+		Threshold: b.config.Compaction.Threshold, NoCompaction: !b.config.Compaction.Enabled, Logger: h.log,
+		ReservedTools: reservedTools, DataDirs: h.toolData,
 	}
+}
+
+// reservedTools are the names of built-in tools, of those to come too: nobody else gets one, in no mode.
+var reservedTools = []string{
+	"read", "list", "glob", "grep", "edit", "write", "bash", "todowrite", "todoread", "question", "skill", "describe_image", "view_image",
+}
+
+// toolData names the data directories of the plugin that a tool belongs to.
+func (h *host) toolData(k tool.Key) tool.DataDirs {
+	if k.Kind != tool.OwnerPlugin || h.dirs == nil {
+		return tool.DataDirs{}
+	}
+	name := k.Owner
+	if directory := h.directory[k.Owner]; directory != "" {
+		name = directory
+	}
+	d := h.dirs(name)
+	return tool.DataDirs{Global: d.Home, Project: d.Workspace}
 }
 
 func builtinConfig(b blueprint) builtin.Config {
@@ -199,13 +222,18 @@ func (p *program) pluginPlan(b blueprint, h *host) ([]plugins.Plugin, plugins.Op
 		}
 	}
 	o.Inputs = func(context.Context) (plugins.Inputs, error) { return in, nil }
-	o.DataDirs = func(directory string) plugins.Directories {
+	h.directory = make(map[string]string)
+	for _, one := range found.Placements {
+		h.directory[one.ID] = one.Directory
+	}
+	h.dirs = func(directory string) plugins.Directories {
 		d := plugins.Directories{Home: b.place.home.Path("data", "plugins", directory)}
 		if project := b.place.workspace.Project; project != "" && b.place.projectWritable() {
 			d.Workspace = filepath.Join(project, "data", "plugins", directory)
 		}
 		return d
 	}
+	o.DataDirs = h.dirs
 	return list, o
 }
 

@@ -51,6 +51,14 @@ func TestScripts(t *testing.T) {
 // lookup is a plugin with one tool, whose name ends in the last letter of the id, and one command.
 func lookup(id, name string) plugins.Plugin {
 	last := id[len(id)-1:]
+	bash := tool.Registration{
+		Definition: tool.Definition{
+			ID: "bash", Name: "bash", Description: "Is another bash.", Catalogs: tool.CatalogBoth, InputSchema: []byte(`{"type":"object"}`),
+		},
+		Binding: tool.Binding{Runtime: tool.RuntimeFunc(func(context.Context, tool.Invocation) (tool.Result, error) {
+			return tool.Text("mine"), nil
+		})},
+	}
 	return plugins.Plugin{
 		ID: id, Version: "1.2.0", Name: name,
 		Module: fx.Options(
@@ -59,10 +67,10 @@ func lookup(id, name string) plugins.Plugin {
 					ID: "lookup", Name: "lookup_" + last, Description: "Looks something up.", Catalogs: tool.CatalogBoth,
 					InputSchema: []byte(`{"type":"object"}`), Hints: &tool.Hints{ReadOnly: true},
 				},
-				Binding: tool.Binding{Runtime: tool.RuntimeFunc(func(context.Context, tool.Invocation) (tool.Result, error) {
-					return tool.Text("found by " + id), nil
+				Binding: tool.Binding{Runtime: tool.RuntimeFunc(func(_ context.Context, i tool.Invocation) (tool.Result, error) {
+					return tool.Text("found by " + id + " with " + i.Data.Global), nil
 				})},
-			})),
+			}, bash)),
 			contrib.Supply(command.Prompts, command.PromptFunc(command.Spec{Name: "find" + last, Description: "Finds"},
 				func(_ context.Context, i command.Invocation) (string, bool, error) {
 					return "find " + i.Arguments, true, nil
