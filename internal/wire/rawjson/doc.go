@@ -15,7 +15,8 @@
 //	}
 //	err := s.End()
 //
-// The append functions write one piece each and never fail: [AppendString], [AppendBase64], [AppendInt], [AppendFloat], [AppendValid].
+// The append functions write one piece each and never fail: [AppendString], [AppendBase64], [AppendInt], [AppendFloat],
+// [AppendValid], [Close].
 //
 // It is no general JSON package: it does not decode into Go values, and does not report duplicate keys.
 package rawjson
