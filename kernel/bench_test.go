@@ -120,11 +120,11 @@ func BenchmarkTurn(b *testing.B) {
 	}{
 		{"memory", 1, 1, 1, 0, false},
 		{"disk", 1, 1, 1, 0, true},
-		{"memory/calls=50", 50, 1, 1, 0, false},
-		{"memory/parallel=8", 1, 8, 1, 0, false},
-		{"memory/tools=100", 1, 1, 100, 0, false},
-		{"memory/tools=1000", 1, 1, 1000, 0, false},
-		{"memory/history=1000", 1, 1, 1, 1000, false},
+		{"calls=50", 50, 1, 1, 0, false},
+		{"parallel=8", 1, 8, 1, 0, false},
+		{"tools=100", 1, 1, 100, 0, false},
+		{"tools=1000", 1, 1, 1000, 0, false},
+		{"history=1000", 1, 1, 1, 1000, false},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			var opts []fx.Option

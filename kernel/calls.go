@@ -23,16 +23,22 @@ func (t *turn) takeBudget() bool {
 
 // beforeStart stores that a tool is about to run: after a crash it is known that it may have. Any goroutine.
 func (t *turn) beforeStart(c dispatcher.Call) error {
-	rec := &threadlog.Call{
+	started := &struct { // one piece of memory for both
+		record   threadlog.Call
+		decision threadlog.Decision
+	}{}
+	rec := &started.record
+	*rec = threadlog.Call{
 		Turn: t.id, CallID: c.ID, ParentCallID: c.ParentID,
 		Effective: threadlog.Effective{Name: c.Effective.Name, Arguments: c.Effective.Arguments},
 		Risk:      c.Classification.Risk.String(), Authority: c.Classification.Authority.String(), Summary: c.Classification.Summary,
 	}
 	if c.Definition != nil {
-		rec.Tool = c.Definition.Key.String()
+		rec.Tool = t.keyOf(c.Definition)
 	}
 	if v := &c.Verdict; v.By != "" {
-		rec.Decision = &threadlog.Decision{By: v.By, Scope: v.Scope, Rationale: v.Rationale}
+		started.decision = threadlog.Decision{By: v.By, Scope: v.Scope, Rationale: v.Rationale}
+		rec.Decision = &started.decision
 	}
 	if err := t.thread.log.Append(rec); err != nil {
 		return fmt.Errorf("kernel: store the start of call %s: %w", c.ID, err)
@@ -43,6 +49,21 @@ func (t *turn) beforeStart(c dispatcher.Call) error {
 		})
 	}
 	return nil
+}
+
+// keyOf is the text form of a tool's key, which is made once for each tool of a plan. Any goroutine.
+func (t *turn) keyOf(d *tool.Definition) string {
+	t.side.mu.Lock()
+	defer t.side.mu.Unlock()
+	key, ok := t.keys[d]
+	if !ok {
+		if t.keys == nil || t.keyed != t.plan.tools {
+			t.keys, t.keyed = map[*tool.Definition]string{}, t.plan.tools
+		}
+		key = d.Key.String()
+		t.keys[d] = key
+	}
+	return key
 }
 
 // subcallEnded stores the result of a call that a tool made. Any goroutine.
@@ -62,9 +83,15 @@ func (t *turn) subcallEnded(o dispatcher.Outcome) {
 
 // store appends the result of a call to the log.
 func (t *turn) store(o *dispatcher.Outcome) (*model.Item, error) {
-	rec := &threadlog.Result{
+	accepted := &struct { // one piece of memory for both
+		record threadlog.Result
+		item   model.Item
+	}{}
+	accepted.item = model.Item{Kind: model.ToolResult, CallID: o.ID, Text: o.Text, Status: o.Status}
+	rec := &accepted.record
+	*rec = threadlog.Result{
 		Turn: t.id, CallID: o.ID, ParentCallID: o.ParentID, DurationMs: o.Duration.Milliseconds(), OutputPath: o.Result.Spill,
-		Item: &model.Item{Kind: model.ToolResult, CallID: o.ID, Text: o.Text, Status: o.Status},
+		Item: &accepted.item,
 	}
 	if o.Result.Error != nil {
 		rec.Code = o.Result.Error.Code

@@ -46,16 +46,16 @@ func (in *Input) check() error {
 }
 
 // userItem makes the item of an input: the markers of its images stand at its end.
-func (t *turn) userItem(in *Input) (*model.Item, error) {
-	item := &model.Item{Kind: model.Message, Role: model.User, Text: in.Text}
+func (t *turn) userItem(in *Input, item *model.Item) error {
+	*item = model.Item{Kind: model.Message, Role: model.User, Text: in.Text}
 	if len(in.Images) == 0 {
-		return item, nil
+		return nil
 	}
 	item.Text = strings.TrimSpace(threadlog.PlainMarkers(item.Text))
 	for _, m := range in.Images {
 		stored, err := t.thread.log.AddImage(m.MediaType, m.Data)
 		if err != nil {
-			return nil, fmt.Errorf("kernel: store an image of the input: %w", err)
+			return fmt.Errorf("kernel: store an image of the input: %w", err)
 		}
 		item.Images = append(item.Images, stored)
 		if item.Text != "" {
@@ -63,7 +63,7 @@ func (t *turn) userItem(in *Input) (*model.Item, error) {
 		}
 		item.Text += threadlog.Marker(stored.Number)
 	}
-	return item, nil
+	return nil
 }
 
 // replaceText gives an item the text that hooks made of its own. They saw markers as plain text: an image whose place is

@@ -90,6 +90,10 @@ func (t *turn) instructions(ctx context.Context, items []*model.Item) (string, [
 	if t.fixed != "" {
 		return t.fixed, items, nil
 	}
+	if !t.plan.transformed() {
+		text, err := t.thread.prompts.Prompt(ctx, t.kernel.registry.View())
+		return text, items, err
+	}
 	state := agent.Context{Messages: items, Tools: t.plan.names}
 	for i := range t.plan.contexts {
 		s := &t.plan.contexts[i]
@@ -125,12 +129,17 @@ func (t *turn) transform(ctx context.Context, s *source, state agent.Context) (a
 	return *out, nil
 }
 
+// transformed reports whether anything but the built-in source has a say in the instructions.
+func (p *plan) transformed() bool {
+	return len(p.contexts) != 1 || p.contexts[0].entry.Value != p.builtin
+}
+
 // again reports whether the instructions may be others for the next request of the same turn.
 func (t *turn) again() bool {
 	if t.fixed != "" {
 		return false
 	}
-	return len(t.plan.contexts) > 1 || t.plan.contexts[0].entry.Value != t.plan.builtin ||
+	return t.plan.transformed() ||
 		len(prompt.ChatContexts.In(t.kernel.registry.View(), contrib.ThreadID(t.thread.id))) > 0
 }
 
@@ -141,7 +150,7 @@ func (t *turn) begin() {
 		Context: prompt.Context{Thread: th.id, Workspace: th.workspace, Mode: t.mode, Client: t.kernel.config.Client, Tools: t.plan.names},
 		Binding: t.binding(t.mode),
 		Hook:    hook.PromptInfo{Scope: th.scope(t.id), Mode: t.mode},
-		Host:    t.placeholder,
+		Host:    t.host,
 		Report:  t.report,
 	}, prompt.Chat{Thread: th.id, Turn: t.id, Workspace: th.workspace, Mode: t.mode, Provider: r.Provider, Model: r.Model})
 	t.noteContested()

@@ -66,10 +66,14 @@ func (t *turn) finish(ctx context.Context) {
 	if res.Stop != Completed {
 		t.keepPartial()
 	}
-	usage := res.Usage
-	err := t.thread.log.Append(&threadlog.TurnEnd{
-		Turn: t.id, Stop: string(res.Stop), ModelCalls: res.ModelCalls, ToolCalls: res.ToolCalls, Denials: res.Denials, Usage: &usage,
-	})
+	end := &struct { // one piece of memory for both
+		record threadlog.TurnEnd
+		usage  model.Usage
+	}{threadlog.TurnEnd{
+		Turn: t.id, Stop: string(res.Stop), ModelCalls: res.ModelCalls, ToolCalls: res.ToolCalls, Denials: res.Denials,
+	}, res.Usage}
+	end.record.Usage = &end.usage
+	err := t.thread.log.Append(&end.record)
 	if err != nil && res.Stop != Failed {
 		res.Stop, res.Err = Failed, fmt.Errorf("kernel: store the end of the turn: %w", err)
 	}

@@ -38,6 +38,7 @@ func (t *turn) flush() {
 		for _, e := range events {
 			t.deliver(e)
 		}
+		t.side.giveBack(events)
 	}
 }
 
@@ -47,7 +48,8 @@ type sideEvents struct {
 
 	mu       sync.Mutex
 	waiting  []Event
-	progress int // how many of waiting are CallProgress
+	spare    []Event // memory for waiting
+	progress int     // how many of waiting are CallProgress
 }
 
 // maxProgress bounds what a tool that reports without end can pile up; the newest reports are dropped.
@@ -70,12 +72,20 @@ func (s *sideEvents) post(e Event) {
 	}
 }
 
+// take returns what waits. giveBack returns the slice.
 func (s *sideEvents) take() []Event {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	events := s.waiting
-	s.waiting, s.progress = nil, 0
+	s.waiting, s.spare, s.progress = s.spare, nil, 0
 	return events
+}
+
+func (s *sideEvents) giveBack(events []Event) {
+	clear(events)
+	s.mu.Lock()
+	s.spare = events[:0]
+	s.mu.Unlock()
 }
 
 // reportFailure handles the failure of an entry: every one goes to the log, the first of its kind in this turn to the operator.

@@ -188,7 +188,8 @@ func (t *Thread) Close(ctx context.Context) error {
 // nextTurn gives the next turn its id.
 func (t *Thread) nextTurn() string {
 	t.turns++
-	return "t" + strconv.Itoa(t.turns)
+	var b [20]byte
+	return string(strconv.AppendInt(append(b[:0], 't'), int64(t.turns), 10))
 }
 
 // takeNotes returns what has to be told with the next turn.

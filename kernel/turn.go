@@ -14,8 +14,10 @@ import (
 	"github.com/crystalkernel/crystal/kernel/dispatcher"
 	"github.com/crystalkernel/crystal/kernel/estimate"
 	"github.com/crystalkernel/crystal/kernel/threadlog"
+	"github.com/crystalkernel/crystal/kernel/toolset"
 	"github.com/crystalkernel/crystal/points/hook"
 	"github.com/crystalkernel/crystal/points/model"
+	"github.com/crystalkernel/crystal/points/tool"
 )
 
 // Turn is a turn that has been described and not yet run: [Turn.Events] runs it.
@@ -68,8 +70,11 @@ type turn struct {
 	side   sideEvents
 	calls  dispatcher.Turn
 	group  group
-	report contrib.Report            // reportFailure; made once, as the next one is
-	delta  func(d model.Delta) error // onDelta
+	keys   map[*tool.Definition]string // text forms; under side.mu
+	keyed  *toolset.Snapshot           // the plan that they are of
+	report contrib.Report              // reportFailure; made once, as those below are
+	delta  func(d model.Delta) error   // onDelta
+	host   func(name string) string    // placeholder
 
 	turnState
 }
@@ -104,7 +109,7 @@ func newTurn(t *Thread) *turn {
 	r := &turn{kernel: t.kernel, thread: t, plan: &t.plan}
 	r.side.wake = make(chan struct{}, 1)
 	r.group.done = make(chan struct{}, maxParallel)
-	r.report, r.delta = r.reportFailure, r.onDelta
+	r.report, r.delta, r.host = r.reportFailure, r.onDelta, r.placeholder
 	r.calls = dispatcher.Turn{
 		Thread: t.id, Workspace: t.workspace, Approval: t.Approval, DataDirs: t.kernel.config.DataDirs,
 		TakeBudget: r.takeBudget, BeforeStart: r.beforeStart, Result: r.subcallEnded,
@@ -205,13 +210,18 @@ var errDuration = errors.New("kernel: the time of the turn is used up")
 func (t *turn) start(ctx context.Context, in *Input) error {
 	th := t.thread
 	t.id = th.nextTurn()
-	item, err := t.message(ctx, in)
+	accepted := &struct { // one piece of memory for both
+		record threadlog.Turn
+		item   model.Item
+	}{}
+	item := &accepted.item
+	err := t.message(ctx, in, item)
 	if err == nil {
 		r := &t.plan.request
-		err = th.log.Append(&threadlog.Turn{
+		accepted.record = threadlog.Turn{
 			Turn: t.id, Mode: t.mode, Provider: r.Provider, Model: r.Model, Approval: th.Approval(), Item: item,
-		})
-		if err != nil {
+		}
+		if err = th.log.Append(&accepted.record); err != nil {
 			err = fmt.Errorf("kernel: store the user message: %w", err)
 		}
 	}
@@ -229,15 +239,14 @@ func (t *turn) start(ctx context.Context, in *Input) error {
 }
 
 // message finds the model and makes the user message.
-func (t *turn) message(ctx context.Context, in *Input) (*model.Item, error) {
+func (t *turn) message(ctx context.Context, in *Input, item *model.Item) error {
 	if err := t.plan.prepareClient(ctx, t); err != nil {
-		return nil, err
+		return err
 	}
-	item, err := t.userItem(in)
-	if err != nil {
-		return nil, err
+	if err := t.userItem(in, item); err != nil {
+		return err
 	}
-	return item, t.hookMessage(ctx, item)
+	return t.hookMessage(ctx, item)
 }
 
 // hookMessage runs the hooks of the user message: each sees what the one before left, and blank is refused.

@@ -56,6 +56,8 @@ type Thread struct {
 	pages   map[uint64]string // pages of prompt.thread_context by entry
 	refresh atomic.Bool
 
+	provider *composed // made once
+
 	// Kept from prompt to prompt: an unchanged one needs no new memory.
 	parts  []Part
 	buffer []byte

@@ -25,7 +25,10 @@ func (m *memory) Provider(_ context.Context, r agent.Request) (agent.Provider, e
 	if t == nil {
 		return nil, nil
 	}
-	return &composed{m.registry, t}, nil
+	if t.provider == nil {
+		t.provider = &composed{m.registry, t}
+	}
+	return t.provider, nil
 }
 
 // composed is the provider of one thread.

@@ -37,6 +37,12 @@ func Prepare(ctx context.Context, v *contrib.View, r Request) (Prepared, error) 
 	if len(raws) == 0 && len(ordinary) == 0 {
 		return Prepared{System: r.System, Items: r.Items}, nil
 	}
+	return prepare(ctx, raws, ordinary, r)
+}
+
+func prepare(
+	ctx context.Context, raws []contrib.Entry[rawhook.RebuildModel], ordinary []contrib.Entry[hook.TransformModel], r Request,
+) (Prepared, error) {
 	l := project(&r)
 	var labels []string
 	l, err := chain(ctx, raws, l, rawhook.RebuildModel.RebuildModel, (*list).refuseRaw, r.Report, func(e *contrib.EntryInfo) {

@@ -263,7 +263,10 @@ func (l *Log) State() State {
 }
 
 // NextItemID reserves an item id.
-func (l *Log) NextItemID() string { return "i" + strconv.FormatInt(l.lastItem.Add(1), 10) }
+func (l *Log) NextItemID() string {
+	var b [20]byte
+	return string(strconv.AppendInt(append(b[:0], 'i'), l.lastItem.Add(1), 10))
+}
 
 // Close flushes what was appended and releases the lock. Later appends fail with [ErrClosed]. Idempotent.
 func (l *Log) Close() error {
