@@ -18,7 +18,8 @@ type Sink struct {
 	emit  func(model.Delta) error
 	asm   model.Assembler
 	calls []openCall
-	usage *model.Usage
+	usage model.Usage
+	told  bool // usage was reported
 	size  int
 	heard bool
 	err   error // the first one
@@ -132,15 +133,15 @@ func (s *Sink) State(of model.Kind, position int, data []byte) {
 }
 
 // Usage notes the usage so far; the last one noted is given on with the finish.
-func (s *Sink) Usage(u model.Usage) { s.usage = &u }
+func (s *Sink) Usage(u model.Usage) { s.usage, s.told = u, true }
 
 // Finish ends all calls and the answer. A blank f follows from the calls.
 func (s *Sink) Finish(f model.Finish, raw string) {
 	for i := range s.calls {
 		s.end(&s.calls[i])
 	}
-	if s.usage != nil {
-		s.add(model.Delta{Kind: model.UsageDelta, Usage: *s.usage})
+	if s.told {
+		s.add(model.Delta{Kind: model.UsageDelta, Usage: s.usage})
 	}
 	switch {
 	case len(s.calls) > 0 && (f == "" || f == model.FinishStop):

@@ -12,6 +12,7 @@ import (
 type decoder struct {
 	s     rawjson.Scanner
 	chunk chunk
+	usage []byte // the newest usageMetadata
 	calls []call // held until the answer is known to be whole
 	last  partKind
 	// closed says that the last text or thought has its signature.
@@ -41,7 +42,6 @@ type chunk struct {
 	finish     string
 	blocked    string
 	candidates bool
-	usage      model.Usage
 	hasUsage   bool
 	fault      *wire.Fault
 }
@@ -63,7 +63,13 @@ func (d *decoder) Event(_, data []byte, out *wire.Sink) (wire.Progress, error) {
 		case "candidates":
 			d.candidates()
 		case "usageMetadata":
-			d.usage()
+			if s.Kind() != rawjson.Object {
+				s.Skip()
+				continue
+			}
+			// Each chunk has it and the last one counts, so it is read once, at the end.
+			c.hasUsage = true
+			d.usage = append(d.usage[:0], s.Raw()...)
 		case "promptFeedback":
 			for s.Object(); s.Next(); {
 				if string(s.Key()) == "blockReason" {
@@ -92,9 +98,6 @@ func (d *decoder) apply(out *wire.Sink) (wire.Progress, error) {
 	c := &d.chunk
 	if c.fault != nil {
 		return wire.More, c.fault
-	}
-	if c.hasUsage {
-		out.Usage(c.usage)
 	}
 	if d.ended {
 		if c.hasUsage {
@@ -184,6 +187,9 @@ func (d *decoder) Close(out *wire.Sink) bool {
 		return false
 	}
 	d.endThought(out)
+	if len(d.usage) > 0 {
+		out.Usage(d.readUsage())
+	}
 	f, raw := finish(d.finish), d.finish
 	if d.blocked != "" {
 		f, raw = model.FinishContentFilter, d.blocked
@@ -290,30 +296,22 @@ func (d *decoder) read() {
 	d.chunk.parts = append(d.chunk.parts, p)
 }
 
-func (d *decoder) usage() {
-	s, c := &d.s, &d.chunk
-	if s.Kind() != rawjson.Object {
-		s.Skip()
-		return
-	}
-	c.hasUsage = true
+func (d *decoder) readUsage() (u model.Usage) {
+	s := &d.s
+	s.Reset(d.usage)
 	for s.Object(); s.Next(); {
-		key := s.Key()
 		var to *int
-		switch string(key) {
+		switch string(s.Key()) {
 		case "promptTokenCount", "toolUsePromptTokenCount":
-			to = &c.usage.Input
+			to = &u.Input
 		case "candidatesTokenCount":
-			to = &c.usage.Output
+			to = &u.Output
 		case "thoughtsTokenCount":
-			n, _ := s.Int()
-			c.usage.Output += n
-			c.usage.Reasoning = n
-			continue
+			to = &u.Reasoning
 		case "cachedContentTokenCount":
-			to = &c.usage.CacheRead
+			to = &u.CacheRead
 		case "totalTokenCount":
-			to = &c.usage.Total
+			to = &u.Total
 		default:
 			s.Skip()
 			continue
@@ -321,4 +319,6 @@ func (d *decoder) usage() {
 		n, _ := s.Int()
 		*to += n
 	}
+	u.Output += u.Reasoning
+	return u
 }
