@@ -20,6 +20,7 @@ type Step struct {
 	Calls     []Call
 	Usage     *model.Usage
 	Finish    model.Finish // blank: by the calls
+	Raw       string       // the provider's own word for the finish
 	Err       error        // ends the attempt after what stands above was streamed
 	// Before runs first, when the request has come in: a test looks at the request here, changes the world, or waits.
 	Before func(ctx context.Context, r *model.Request) error
@@ -123,7 +124,7 @@ func (s *Step) deltas() []model.Delta {
 	case finish == "":
 		finish = model.FinishStop
 	}
-	return append(out, model.Delta{Kind: model.FinishDelta, Finish: finish})
+	return append(out, model.Delta{Kind: model.FinishDelta, Finish: finish, Raw: s.Raw})
 }
 
 // protocol is the token under which the scripted model is reached.
@@ -142,16 +143,24 @@ func (f factory) CreateMultimodal(context.Context, model.ClientRequest) (model.C
 
 // Script answers the requests of the kernel with steps. The model accepts images and has a window of 128,000 tokens.
 func Script(steps ...Step) fx.Option {
+	return ScriptOf(model.ClientRequest{ContextWindow: 128_000, ImageInput: true}, steps...)
+}
+
+// ScriptOf is Script for a model of another kind. Protocol, provider and name of r are set when they are blank.
+func ScriptOf(r model.ClientRequest, steps ...Step) fx.Option {
 	m := &Model{steps: slices.Clone(steps)}
+	r.Protocol = protocol
+	if r.Provider == "" {
+		r.Provider = protocol
+	}
+	if r.Model == "" {
+		r.Model = "test"
+	}
 	return fx.Options(
 		fx.Supply(m),
 		contrib.Supply[model.ClientFactory](model.Protocols, factory{m}),
 		fx.Decorate(func(kernel.Models) kernel.Models {
-			return kernel.ModelsFunc(func(_ context.Context, ref string) (model.ClientRequest, error) {
-				return model.ClientRequest{
-					Protocol: protocol, Provider: protocol, Model: "test", ContextWindow: 128_000, ImageInput: true,
-				}, nil
-			})
+			return kernel.ModelsFunc(func(context.Context, string) (model.ClientRequest, error) { return r, nil })
 		}),
 	)
 }

@@ -18,8 +18,9 @@ import (
 // Kernel is a kernel under test.
 type Kernel struct {
 	*kernel.Kernel
-	Model   *Model           // nil without a Script
-	Plugins *plugins.Runtime // nil without Plugins
+	Model    *Model           // nil without a Script
+	Operator *Operator        // nil without Answers
+	Plugins  *plugins.Runtime // nil without Plugins
 
 	t      testing.TB
 	thread *kernel.Thread
@@ -40,9 +41,10 @@ func Start(t testing.TB, opts ...fx.Option) *Kernel {
 	k := &Kernel{t: t}
 	var parts struct {
 		fx.In
-		Kernel  *kernel.Kernel
-		Model   *Model           `optional:"true"`
-		Plugins *plugins.Runtime `optional:"true"`
+		Kernel   *kernel.Kernel
+		Model    *Model           `optional:"true"`
+		Operator *Operator        `optional:"true"`
+		Plugins  *plugins.Runtime `optional:"true"`
 	}
 	quiet := slog.New(slog.NewTextHandler(io.Discard, nil))
 	app := fxtest.New(t,
@@ -54,19 +56,31 @@ func Start(t testing.TB, opts ...fx.Option) *Kernel {
 	)
 	app.RequireStart()
 	t.Cleanup(app.RequireStop)
-	k.Kernel, k.Model, k.Plugins = parts.Kernel, parts.Model, parts.Plugins
+	k.Kernel, k.Model, k.Operator, k.Plugins = parts.Kernel, parts.Model, parts.Operator, parts.Plugins
 	return k
+}
+
+// NewThread makes a thread in a fresh workspace, with the approval mode full unless o names another one.
+func (k *Kernel) NewThread(o kernel.Options) *kernel.Thread {
+	k.t.Helper()
+	if o.Workspace == "" {
+		o.Workspace = k.t.TempDir()
+	}
+	if o.Approval == "" {
+		o.Approval = kernel.ApprovalFull
+	}
+	th, err := k.Create(k.t.Context(), o)
+	if err != nil {
+		k.t.Fatalf("kerneltest: create a thread: %v", err)
+	}
+	return th
 }
 
 // Thread returns the thread that Run uses: it is made at the first call, in a fresh workspace, with approval mode full.
 func (k *Kernel) Thread() *kernel.Thread {
 	k.t.Helper()
 	if k.thread == nil {
-		th, err := k.Create(k.t.Context(), kernel.Options{Workspace: k.t.TempDir(), Approval: kernel.ApprovalFull})
-		if err != nil {
-			k.t.Fatalf("kerneltest: create a thread: %v", err)
-		}
-		k.thread = th
+		k.thread = k.NewThread(kernel.Options{})
 	}
 	return k.thread
 }
@@ -80,7 +94,13 @@ func (k *Kernel) Run(text string) Turn {
 // RunInput is Run with a context and a whole input.
 func (k *Kernel) RunInput(ctx context.Context, in kernel.Input) Turn {
 	k.t.Helper()
-	turn := k.Thread().Start(ctx, in)
+	return k.RunOn(ctx, k.Thread(), in)
+}
+
+// RunOn is RunInput on a thread of the test's own.
+func (k *Kernel) RunOn(ctx context.Context, th *kernel.Thread, in kernel.Input) Turn {
+	k.t.Helper()
+	turn := th.Start(ctx, in)
 	var out Turn
 	for e := range turn.Events() {
 		out.Events = append(out.Events, e)

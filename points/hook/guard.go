@@ -56,11 +56,11 @@ func (r Result) Copy() Result {
 }
 
 type sessionGuard struct {
-	ref *generations.Ref[SessionObserver]
+	ref *generations.Sparing[SessionObserver]
 }
 
 func guardSession(o SessionObserver, _ any, ref contrib.Ref) SessionObserver {
-	return &sessionGuard{generations.Bind(ref, o)}
+	return &sessionGuard{generations.BindSparing(ref, o)}
 }
 
 func (g *sessionGuard) SessionStarted(ctx context.Context, s Session) error {
@@ -72,11 +72,11 @@ func (g *sessionGuard) SessionEnded(ctx context.Context, s Session) error {
 }
 
 type turnGuard struct {
-	ref *generations.Ref[TurnObserver]
+	ref *generations.Sparing[TurnObserver]
 }
 
 func guardTurn(o TurnObserver, _ any, ref contrib.Ref) TurnObserver {
-	return &turnGuard{generations.Bind(ref, o)}
+	return &turnGuard{generations.BindSparing(ref, o)}
 }
 
 func (g *turnGuard) TurnStarted(ctx context.Context, t Turn) error {
@@ -88,9 +88,9 @@ func (g *turnGuard) TurnFinished(ctx context.Context, t Turn) error {
 }
 
 func guardPrompt(h Prompt, _ any, ref contrib.Ref) Prompt {
-	r := generations.Bind(ref, h)
+	r := generations.BindSparing(ref, h)
 	return PromptFunc(func(ctx context.Context, i PromptInfo, text string) (string, error) {
-		add, err := generations.Call(ctx, r, func(ctx context.Context, h Prompt) (string, error) {
+		add, err := generations.CallSparing(ctx, r, func(ctx context.Context, h Prompt) (string, error) {
 			return h.Prompt(ctx, i, text)
 		})
 		return add, skipped(err)
@@ -98,9 +98,9 @@ func guardPrompt(h Prompt, _ any, ref contrib.Ref) Prompt {
 }
 
 func guardUserMessage(h UserMessage, _ any, ref contrib.Ref) UserMessage {
-	r := generations.Bind(ref, h)
+	r := generations.BindSparing(ref, h)
 	return UserMessageFunc(func(ctx context.Context, s Scope, text string) (string, bool, error) {
-		out, err := generations.Call(ctx, r, func(ctx context.Context, h UserMessage) (*string, error) {
+		out, err := generations.CallSparing(ctx, r, func(ctx context.Context, h UserMessage) (*string, error) {
 			text, ok, err := h.UserMessage(ctx, s, text)
 			if err != nil || !ok {
 				return nil, err
@@ -115,10 +115,10 @@ func guardUserMessage(h UserMessage, _ any, ref contrib.Ref) UserMessage {
 }
 
 func guardTransformModel(h TransformModel, _ any, ref contrib.Ref) TransformModel {
-	r := generations.Bind(ref, h)
+	r := generations.BindSparing(ref, h)
 	return TransformModelFunc(func(ctx context.Context, q Request) ([]Item, error) {
 		q.Items = CopyItems(q.Items)
-		items, err := generations.Call(ctx, r, func(ctx context.Context, h TransformModel) ([]Item, error) {
+		items, err := generations.CallSparing(ctx, r, func(ctx context.Context, h TransformModel) ([]Item, error) {
 			items, err := h.TransformModel(ctx, q)
 			return CopyItems(items), err
 		})
@@ -127,7 +127,7 @@ func guardTransformModel(h TransformModel, _ any, ref contrib.Ref) TransformMode
 }
 
 func guardModelResponse(h ModelResponse, _ any, ref contrib.Ref) ModelResponse {
-	r := generations.Bind(ref, h)
+	r := generations.BindSparing(ref, h)
 	return ModelResponseFunc(func(ctx context.Context, p Response) error {
 		p = p.Copy()
 		return skipped(r.Do(ctx, func(ctx context.Context, h ModelResponse) error { return h.ModelResponse(ctx, p) }))
@@ -135,10 +135,10 @@ func guardModelResponse(h ModelResponse, _ any, ref contrib.Ref) ModelResponse {
 }
 
 func guardToolCall(h ToolCall, _ any, ref contrib.Ref) ToolCall {
-	r := generations.Bind(ref, h)
+	r := generations.BindSparing(ref, h)
 	return ToolCallFunc(func(ctx context.Context, c Call) (*Call, error) {
 		c = c.Copy()
-		out, err := generations.Call(ctx, r, func(ctx context.Context, h ToolCall) (*Call, error) {
+		out, err := generations.CallSparing(ctx, r, func(ctx context.Context, h ToolCall) (*Call, error) {
 			out, err := h.ToolCall(ctx, c)
 			if err != nil || out == nil {
 				return nil, err
@@ -151,10 +151,10 @@ func guardToolCall(h ToolCall, _ any, ref contrib.Ref) ToolCall {
 }
 
 func guardToolResult(h ToolResult, _ any, ref contrib.Ref) ToolResult {
-	r := generations.Bind(ref, h)
+	r := generations.BindSparing(ref, h)
 	return ToolResultFunc(func(ctx context.Context, c Call, v Result) (*Result, error) {
 		c, v = c.Copy(), v.Copy()
-		out, err := generations.Call(ctx, r, func(ctx context.Context, h ToolResult) (*Result, error) {
+		out, err := generations.CallSparing(ctx, r, func(ctx context.Context, h ToolResult) (*Result, error) {
 			out, err := h.ToolResult(ctx, c, v)
 			if err != nil || out == nil {
 				return nil, err
@@ -167,10 +167,10 @@ func guardToolResult(h ToolResult, _ any, ref contrib.Ref) ToolResult {
 }
 
 func guardApproval(h Approval, _ any, ref contrib.Ref) Approval {
-	r := generations.Bind(ref, h)
+	r := generations.BindSparing(ref, h)
 	return ApprovalFunc(func(ctx context.Context, c Call, k tool.Classification) (*Advice, error) {
 		c, k = c.Copy(), k.Copy()
-		out, err := generations.Call(ctx, r, func(ctx context.Context, h Approval) (*Advice, error) {
+		out, err := generations.CallSparing(ctx, r, func(ctx context.Context, h Approval) (*Advice, error) {
 			out, err := h.Approval(ctx, c, k)
 			if err != nil || out == nil {
 				return nil, err
@@ -187,9 +187,9 @@ func guardApproval(h Approval, _ any, ref contrib.Ref) Approval {
 }
 
 func guardCompaction(h Compaction, _ any, ref contrib.Ref) Compaction {
-	r := generations.Bind(ref, h)
+	r := generations.BindSparing(ref, h)
 	return CompactionFunc(func(ctx context.Context, s Scope, p Phase, text string) (string, error) {
-		add, err := generations.Call(ctx, r, func(ctx context.Context, h Compaction) (string, error) {
+		add, err := generations.CallSparing(ctx, r, func(ctx context.Context, h Compaction) (string, error) {
 			return h.Compaction(ctx, s, p, text)
 		})
 		return add, skipped(err)

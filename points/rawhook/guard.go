@@ -19,10 +19,10 @@ func skipped(err error) error {
 }
 
 func guardRebuildModel(h RebuildModel, _ any, ref contrib.Ref) RebuildModel {
-	r := generations.Bind(ref, h)
+	r := generations.BindSparing(ref, h)
 	return RebuildModelFunc(func(ctx context.Context, q hook.Request) ([]hook.Item, error) {
 		q.Items = hook.CopyItems(q.Items)
-		items, err := generations.Call(ctx, r, func(ctx context.Context, h RebuildModel) ([]hook.Item, error) {
+		items, err := generations.CallSparing(ctx, r, func(ctx context.Context, h RebuildModel) ([]hook.Item, error) {
 			items, err := h.RebuildModel(ctx, q)
 			return hook.CopyItems(items), err
 		})
@@ -40,28 +40,28 @@ func text(s *string, err error) (*string, error) {
 }
 
 func guardRewritePrompt(h RewritePrompt, _ any, ref contrib.Ref) RewritePrompt {
-	r := generations.Bind(ref, h)
+	r := generations.BindSparing(ref, h)
 	return RewritePromptFunc(func(ctx context.Context, i hook.PromptInfo, composed string) (*string, error) {
-		return text(generations.Call(ctx, r, func(ctx context.Context, h RewritePrompt) (*string, error) {
+		return text(generations.CallSparing(ctx, r, func(ctx context.Context, h RewritePrompt) (*string, error) {
 			return h.RewritePrompt(ctx, i, composed)
 		}))
 	})
 }
 
 func guardRewriteCompaction(h RewriteCompaction, _ any, ref contrib.Ref) RewriteCompaction {
-	r := generations.Bind(ref, h)
+	r := generations.BindSparing(ref, h)
 	return RewriteCompactionFunc(func(ctx context.Context, s hook.Scope, p hook.Phase, body string) (*string, error) {
-		return text(generations.Call(ctx, r, func(ctx context.Context, h RewriteCompaction) (*string, error) {
+		return text(generations.CallSparing(ctx, r, func(ctx context.Context, h RewriteCompaction) (*string, error) {
 			return h.RewriteCompaction(ctx, s, p, body)
 		}))
 	})
 }
 
 func guardRewriteApproval(h RewriteApproval, _ any, ref contrib.Ref) RewriteApproval {
-	r := generations.Bind(ref, h)
+	r := generations.BindSparing(ref, h)
 	return RewriteApprovalFunc(func(ctx context.Context, c hook.Call, k tool.Classification) (*tool.Classification, error) {
 		c, k = c.Copy(), k.Copy()
-		out, err := generations.Call(ctx, r, func(ctx context.Context, h RewriteApproval) (*tool.Classification, error) {
+		out, err := generations.CallSparing(ctx, r, func(ctx context.Context, h RewriteApproval) (*tool.Classification, error) {
 			out, err := h.RewriteApproval(ctx, c, k)
 			if err != nil || out == nil {
 				return nil, err
