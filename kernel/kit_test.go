@@ -3,6 +3,7 @@ package kernel_test
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -199,4 +200,9 @@ func contains(t testing.TB, events []kernel.Event, part string) bool {
 		}
 	}
 	return false
+}
+
+func sorted(list []string) []string {
+	slices.Sort(list)
+	return list
 }
