@@ -10,8 +10,8 @@ import (
 // Client talks to one model.
 //
 // Round sends r once and streams the answer through emit, in stream order, then returns the candidate assembled from the
-// same deltas (Assembler does that). It makes one attempt: retrying is the host's. emit is never called after Round has
-// returned, nor from two goroutines at once; an error of emit ends the round with that error. Failures of the provider
+// same deltas (Assembler does that), whose items become the caller's. It makes one attempt: retrying is the host's. emit is
+// called on the goroutine that called Round, and never after Round has returned; an error of emit ends the round with it. Failures of the provider
 // are returned as *Error. Calls may overlap. r belongs to the caller and must not be changed.
 type Client interface {
 	Round(ctx context.Context, r *Request, emit func(Delta) error) (*Response, error)

@@ -71,18 +71,14 @@ func (c *wrappedClient) Round(ctx context.Context, r *Request, emit func(Delta) 
 	}
 	entered := false
 	own := r.Copy()
-	out, err := generations.Call(ctx, c.ref, func(ctx context.Context, v Client) (*Response, error) {
+	out, err := generations.Call(ctx, c.ref, func(ctx context.Context, v Client) (round, error) {
 		entered = true
-		out, err := v.Round(ctx, own, emit)
-		if err != nil {
-			return nil, containedError(ctx, c.ref, err)
-		}
-		return out.Copy(), nil
+		return contained(v.Round(ctx, own, emit))
 	})
 	if !entered && errors.Is(err, contrib.ErrRevoked) {
 		return c.next.Round(ctx, r, emit)
 	}
-	return out, unwrapModelError(err)
+	return out.answer(err)
 }
 
 // Copy returns a copy of r whose items, tools and images a plugin may change without touching the thread. Image bytes are
@@ -126,31 +122,34 @@ func (r *Response) Copy() *Response {
 	return &own
 }
 
-// A plugin's client may report a failure of its provider as *Error, which the host needs to know whether to try again.
-// It crosses the guard as data; the text of any other error goes to the log file alone.
-type modelFailure struct {
-	contrib.CallError
-	failure *Error
+// round is what a plugin's client came to. A failure of the provider, which the host needs whole to know whether to try
+// again, crosses the guard as data; the text of any other error goes to the log file alone.
+type round struct {
+	response *Response
+	failure  *Error
 }
 
-func (m *modelFailure) Unwrap() []error { return []error{m.failure, &m.CallError} }
-
-func containedError[T any](ctx context.Context, ref *generations.Ref[T], err error) error {
-	var failure *Error
-	if ctx.Err() != nil || !errors.As(err, &failure) {
-		return err
+func contained(out *Response, err error) (round, error) {
+	if err == nil {
+		return round{response: out.Copy()}, nil
+	}
+	failure, ok := errors.AsType[*Error](err)
+	if !ok || failure == nil {
+		return round{}, err
 	}
 	own := *failure
 	own.Err = nil
-	return &modelFailure{CallError: *ref.Refuse(own.Code), failure: &own}
+	return round{failure: &own}, nil
 }
 
-func unwrapModelError(err error) error {
-	var m *modelFailure
-	if errors.As(err, &m) {
-		return m.failure
+func (r round) answer(err error) (*Response, error) {
+	switch {
+	case err != nil:
+		return nil, err
+	case r.failure != nil:
+		return nil, r.failure
 	}
-	return err
+	return r.response, nil
 }
 
 func reservedProtocol(f ClientFactory) error {
@@ -204,12 +203,8 @@ type pluginClient struct {
 
 func (c *pluginClient) Round(ctx context.Context, r *Request, emit func(Delta) error) (*Response, error) {
 	own := r.Copy()
-	out, err := generations.CallWithin(ctx, c.ref, 0, func(ctx context.Context, v Client) (*Response, error) {
-		out, err := v.Round(ctx, own, emit)
-		if err != nil {
-			return nil, containedError(ctx, c.ref, err)
-		}
-		return out.Copy(), nil
+	out, err := generations.CallWithin(ctx, c.ref, 0, func(ctx context.Context, v Client) (round, error) {
+		return contained(v.Round(ctx, own, emit))
 	})
 	if errors.Is(err, contrib.ErrRevoked) {
 		return nil, &Error{
@@ -218,5 +213,5 @@ func (c *pluginClient) Round(ctx context.Context, r *Request, emit func(Delta) e
 			Err:     contrib.ErrUnavailable,
 		}
 	}
-	return out, unwrapModelError(err)
+	return out.answer(err)
 }
