@@ -26,14 +26,17 @@ type running struct {
 	outcome  dispatcher.Outcome
 }
 
-// reset forgets the calls before. Some are still running only if a listener panicked: they keep what they have.
+// reset forgets the calls before.
 func (g *group) reset() {
-	if g.started > 0 {
-		*g = group{done: make(chan struct{}, maxParallel)}
-		return
-	}
 	clear(g.calls)
 	g.calls = g.calls[:0]
+}
+
+// wait returns when no call is running.
+func (g *group) wait() {
+	for ; g.started > 0; g.started-- {
+		<-g.done
+	}
 }
 
 // runCalls runs the calls among the items of a round in order; neighbours that only look at the workspace run at the same
@@ -124,12 +127,17 @@ func (t *turn) finishGroup(ctx context.Context) error {
 			continue
 		}
 		g.started++
-		done := g.done
 		go func() {
 			r.outcome = r.prepared.Run(ctx)
-			done <- struct{}{}
+			g.done <- struct{}{}
 		}()
 	}
+	defer func() {
+		if g.started > 0 { // a listener panicked: what runs ends before the thread is given back
+			t.cancel()
+			g.wait()
+		}
+	}()
 	for g.started > 0 {
 		select {
 		case <-g.done:

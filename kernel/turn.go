@@ -89,6 +89,7 @@ type turnState struct {
 	limits  Limits
 	text    string // stored user text
 	view    *contrib.View
+	cancel  context.CancelFunc
 	emit    func(Event) // nil: nobody listens
 	emitted bool        // emit is running: a panic is the listener's
 
@@ -153,6 +154,7 @@ func (t *Thread) Run(ctx context.Context, in Input, emit func(Event)) (Result, e
 	ctx, cancel := r.context(ctx)
 	defer cancel()
 	defer t.interruptible(nil)
+	r.cancel = cancel
 	if err := r.start(ctx, &in); err != nil {
 		return Result{}, err
 	}

@@ -11,8 +11,9 @@ import (
 //
 // Round sends r once and streams the answer through emit, in stream order, then returns the candidate assembled from the
 // same deltas (Assembler does that), whose items become the caller's. It makes one attempt: retrying is the host's. emit is
-// called on the goroutine that called Round, and never after Round has returned; an error of emit ends the round with it. Failures of the provider
-// are returned as *Error. Calls may overlap. r belongs to the caller and must not be changed.
+// called on the goroutine that called Round, and never after Round has returned; an error of emit ends the round with that
+// error. Failures of the provider are returned as *Error. Calls may overlap. r belongs to the caller and must not be
+// changed.
 type Client interface {
 	Round(ctx context.Context, r *Request, emit func(Delta) error) (*Response, error)
 }
