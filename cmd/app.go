@@ -47,6 +47,7 @@ type host struct {
 	dirs      func(directory string) plugins.Directories // nil: plugins have no data directories
 	directory map[string]string                          // of each plugin that has one
 	log       *slog.Logger
+	todos     todos // of the thread that is open
 
 	app  *fx.App
 	file *logFile
@@ -68,7 +69,7 @@ func (p *program) start(ctx context.Context, b blueprint) (*host, error) {
 		fx.StopTimeout(stopTime),
 		kernel.Module, stock.Host, plugins.Module(list...),
 		plugins.Share[status.Updates](), fx.Supply(fx.Annotate(noStatus{}, fx.As(new(status.Updates)))),
-		fx.Supply(h.log, options, approval.Config{Home: string(b.place.home)}, builtinConfig(b), retrySettings(b.config)),
+		fx.Supply(h.log, options, approval.Config{Home: string(b.place.home)}, builtinConfig(b, &h.todos), retrySettings(b.config)),
 		fx.Replace(kernelConfig(b, h)),
 		fx.Decorate(func(kernel.Models) kernel.Models { return b.resolver() }),
 		fx.Decorate(func(threadlog.Store) threadlog.Store { return threadlog.Disk(string(b.place.home)) }),
@@ -139,8 +140,8 @@ func (h *host) toolData(k tool.Key) tool.DataDirs {
 	return tool.DataDirs{Global: d.Home, Project: d.Workspace}
 }
 
-func builtinConfig(b blueprint) builtin.Config {
-	c := builtin.Config{Home: string(b.place.home), BashTimeout: b.config.Limits.BashTimeout}
+func builtinConfig(b blueprint, t builtin.Todos) builtin.Config {
+	c := builtin.Config{Home: string(b.place.home), BashTimeout: b.config.Limits.BashTimeout, Todos: t}
 	if c.BashTimeout < 0 {
 		c.BashTimeout = noLimit
 	}

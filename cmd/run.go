@@ -81,6 +81,7 @@ func (p *program) perform(ctx context.Context, j *job) (err error) {
 	if err != nil {
 		return err
 	}
+	running.todos.thread.Store(th)
 	turn, end := p.stop.turn(ctx)
 	defer end()
 	out := p.printer(j, end)
