@@ -16,7 +16,9 @@ type Sparing[T any] struct {
 }
 
 // BindSparing is [Bind] for a Sparing.
-func BindSparing[T any](ref contrib.Ref, value T) *Sparing[T] { return &Sparing[T]{ref: Bind(ref, value)} }
+func BindSparing[T any](ref contrib.Ref, value T) *Sparing[T] {
+	return &Sparing[T]{ref: Bind(ref, value)}
+}
 
 // CallSparing is [Call] for a Sparing.
 func CallSparing[T, R any](ctx context.Context, s *Sparing[T], fn func(ctx context.Context, v T) (R, error)) (R, error) {
