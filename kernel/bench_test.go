@@ -76,7 +76,21 @@ func echoTools(n int) []tool.Registration {
 	return out
 }
 
-func startBench(b *testing.B, client model.Client, tools int, opts ...fx.Option) *kernel.Thread {
+func startBench(b testing.TB, client model.Client, tools int, opts ...fx.Option) *kernel.Thread {
+	b.Helper()
+	return benchThread(b, startBenchKernel(b, client, tools, opts...))
+}
+
+func benchThread(b testing.TB, k *kernel.Kernel) *kernel.Thread {
+	b.Helper()
+	th, err := k.Create(b.Context(), kernel.Options{Workspace: "/workspace", Approval: kernel.ApprovalFull})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return th
+}
+
+func startBenchKernel(b testing.TB, client model.Client, tools int, opts ...fx.Option) *kernel.Kernel {
 	b.Helper()
 	var k *kernel.Kernel
 	app := fx.New(
@@ -100,11 +114,7 @@ func startBench(b *testing.B, client model.Client, tools int, opts ...fx.Option)
 			b.Fatal(err)
 		}
 	})
-	th, err := k.Create(b.Context(), kernel.Options{Workspace: b.TempDir(), Approval: kernel.ApprovalFull})
-	if err != nil {
-		b.Fatal(err)
-	}
-	return th
+	return k
 }
 
 // BenchmarkTurn runs one turn: the scripted model asks for calls of a tool that echoes, then answers. Policy, approval,

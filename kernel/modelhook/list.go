@@ -18,13 +18,14 @@ type element struct {
 	first int // its place in the projection; -1 for a new item
 }
 
-// list is the current list of a request. It is not changed once made.
+// list is the current list of a request. Its elements are not changed once made.
 type list struct {
 	request  *Request
 	elements []element
 	first    []element // the projection
 	live     bool      // the projection begins with the live system text
-	places   map[string]int
+	places   map[string]int // of ids; made when needed
+	shared   []hook.Item    // what guarded hooks are shown; made when needed
 }
 
 func project(r *Request) *list {
@@ -69,12 +70,19 @@ func show(index int, it *model.Item, names map[string]string) hook.Item {
 	return out
 }
 
-// shown is the request as the next hook sees it: a copy.
-func (l *list) shown() hook.Request {
-	items := make([]hook.Item, len(l.elements))
-	for i := range l.elements {
-		items[i] = l.elements[i].shown
-		items[i].Images = slices.Clone(items[i].Images)
+// shown is the request as the next hook sees it: a copy, which it owns. The guard of a plugin's hook copies for itself, so
+// that guarded ones share one.
+func (l *list) shown(guarded bool) hook.Request {
+	items := l.shared
+	if items == nil || !guarded {
+		items = make([]hook.Item, len(l.elements))
+		for i := range l.elements {
+			items[i] = l.elements[i].shown
+			items[i].Images = slices.Clone(items[i].Images)
+		}
+		if guarded {
+			l.shared = items
+		}
 	}
 	r := l.request
 	return hook.Request{Scope: r.Scope, Purpose: r.Purpose, AcceptsImages: r.AcceptsImages, Items: items}

@@ -72,11 +72,11 @@ func chain[T any](
 	i := -1
 	return contrib.Fold(ctx, entries, l, func(ctx context.Context, h T, l *list) (*list, error) {
 		i++
-		items, err := call(h, ctx, l.shown())
+		e := &entries[i].EntryInfo
+		items, err := call(h, ctx, l.shown(e.Origin.Kind() == "plugin"))
 		if err != nil || items == nil {
 			return l, err
 		}
-		e := &entries[i].EntryInfo
 		if rule := refuse(l, items); rule != "" {
 			return l, &contrib.CallError{Cause: contrib.CauseRefused, Point: e.Point, Origin: e.Origin, Label: e.Label, Rule: rule}
 		}
