@@ -27,8 +27,8 @@ func Bind(ctx context.Context, v *contrib.View, in Inputs, text string) (string,
 		}
 		name, size := token(rest[start:])
 		if size == 0 {
-			b.WriteString(rest[:start+2])
-			rest = rest[start+2:]
+			b.WriteString(rest[:start+1])
+			rest = rest[start+1:]
 			continue
 		}
 		b.WriteString(rest[:start])
@@ -49,10 +49,13 @@ func Bind(ctx context.Context, v *contrib.View, in Inputs, text string) (string,
 	}
 }
 
+// maxToken is the size of the longest token: a name of 64 bytes with some blanks around it.
+const maxToken = 2 + 64 + 16 + 2
+
 // token reads {{ name }} at the start of s and returns the name in lower case and the token's size; size 0 for none.
 func token(s string) (name string, size int) {
-	end := strings.Index(s, "}}")
-	if end < 0 || end > 2+64+16 {
+	end := strings.Index(s[:min(len(s), maxToken)], "}}")
+	if end < 0 {
 		return "", 0
 	}
 	name = strings.Trim(s[2:end], " ")

@@ -22,8 +22,8 @@ type element struct {
 type list struct {
 	request  *Request
 	elements []element
-	first    []element // the projection
-	live     bool      // the projection begins with the live system text
+	first    []element      // the projection
+	live     bool           // the projection begins with the live system text
 	places   map[string]int // of ids; made when needed
 	shared   []hook.Item    // what guarded hooks are shown; made when needed
 }
