@@ -18,11 +18,22 @@
 // # What a turn does
 //
 // The user message goes through its hooks and is stored. The turn pins a view: the tools are planned and frozen, the
-// pipeline of middlewares is folded, and the prompt is composed. Then rounds follow: the thread is compacted when that is
-// due, the request goes through the model hooks and to the model, the answer is stored, and its calls go through the
-// stages of dispatch, one after another or, where they only look, at the same time. Each step is stored before the next
-// one starts, so that a thread can be taken up again after a crash. A turn ends with one of the stop reasons; a plugin
-// that fails, stops or is replaced in the middle of it costs a note or a refused call, never the turn.
+// pipeline of middlewares is folded, and the sources of agent.context compose the prompt. Then rounds follow: the thread is
+// compacted when that is due, the request goes through the model hooks and to the model, the answer is stored, and its calls
+// go through the stages of dispatch, one after another or, where they only look, at the same time. Each step is stored
+// before the next one starts, so that a thread can be taken up again after a crash. A turn ends with one of the stop
+// reasons; a plugin that fails, stops or is replaced in the middle of it costs a note or a refused call, never the turn.
+//
+// Beside turns there are side questions ([Thread.Ask]), compaction by hand ([Thread.Compact]), slash commands
+// ([Kernel.Expand], [Kernel.Execute]), forks and deletion ([Kernel.Fork], [Kernel.Delete]).
+//
+// # What it costs
+//
+// BenchmarkTurn runs a turn with one tool call, with policy, approval, recording, a log in memory and a listener: it takes
+// 60 allocations, and no more with 100 known tools or with 1,000 earlier messages. Fifty calls one after another take 1,873,
+// 31 times as many. A prompt of twenty unchanged sections is composed without an allocation (BenchmarkComposePrompt).
+//
+// # Its parts
 //
 // The parts have packages of their own below this one: threadlog stores, toolset plans, dispatcher dispatches, approval
 // decides, composer composes the prompt, modelhook runs the hooks of requests, compaction makes room, retry tries again,

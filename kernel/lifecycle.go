@@ -59,9 +59,8 @@ func among[T any](entries []contrib.Entry[T], ids []uint64) []contrib.Entry[T] {
 	return out
 }
 
-// finish stores the end of the turn and tells everybody. What ends a turn is not cancelled with it.
+// finish stores the end of the turn and tells everybody.
 func (t *turn) finish(ctx context.Context) {
-	lasting := context.WithoutCancel(ctx)
 	res := &t.result
 	if res.Stop != Completed {
 		t.keepPartial()
@@ -80,20 +79,21 @@ func (t *turn) finish(ctx context.Context) {
 	if res.Stop == Failed || res.Stop == ContextOverflow {
 		t.send(t.failure())
 	}
-	t.observeEnd(lasting)
+	t.observeEnd(ctx)
 	if res.Stop.status() == thread.Completed {
 		t.compactAfter(ctx)
 	}
 	t.send(TurnEnded{Result: *res})
 }
 
+// observeEnd tells everybody that the turn is over. The end of ctx does not keep it from that.
 func (t *turn) observeEnd(ctx context.Context) {
 	id := contrib.ThreadID(t.thread.id)
 	v := t.kernel.registry.View()
 	status := t.result.Stop.status()
 	if entries := hook.Turns.Entries(v, id); len(entries) > 0 {
 		info := t.hookTurn()
-		_ = contrib.FanOut(ctx, entries, func(ctx context.Context, o hook.TurnObserver) error { return o.TurnFinished(ctx, info) }, t.report)
+		_ = contrib.FanOut(context.WithoutCancel(ctx), entries, func(ctx context.Context, o hook.TurnObserver) error { return o.TurnFinished(ctx, info) }, t.report)
 	}
 	if entries := among(thread.TurnObservers.Entries(v, id), t.begun); len(entries) > 0 {
 		info := t.lifecycle()
@@ -101,7 +101,7 @@ func (t *turn) observeEnd(ctx context.Context) {
 		if status != thread.Completed {
 			cause = errors.New(string(t.result.Stop))
 		}
-		_ = contrib.FanOut(ctx, entries, func(ctx context.Context, o thread.TurnObserver) error {
+		_ = contrib.FanOut(context.WithoutCancel(ctx), entries, func(ctx context.Context, o thread.TurnObserver) error {
 			return o.TurnEnded(ctx, info, status, cause)
 		}, t.report)
 	}

@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/crystalkernel/crystal/contrib"
 	"github.com/crystalkernel/crystal/points/prompt"
@@ -25,7 +26,7 @@ func Sections() contrib.Set {
 		{prompt.FileReferences, 700, fixed(fileReferences)},
 		{prompt.ModeProtocol, 800, modeProtocol},
 		{prompt.UserQuestions, 900, userQuestions},
-		{prompt.BootstrapFiles, 1000, environment},
+		{prompt.BootstrapFiles, 1000, environment()},
 	} {
 		set = append(set, contrib.Item(prompt.Sections,
 			prompt.SectionFunc(s.target, func(_ context.Context, c prompt.Context) (string, error) { return s.text(c), nil }),
@@ -91,9 +92,21 @@ func userQuestions(c prompt.Context) string {
 Ask the operator with the tool question only when you cannot go on without an answer that no file and no tool gives.`
 }
 
-func environment(c prompt.Context) string {
-	if c.Workspace == "" {
-		return ""
+// environment describes where the agent works. The text of the workspace that was asked for last is kept: turns of one
+// thread follow each other.
+func environment() func(prompt.Context) string {
+	type text struct{ workspace, text string }
+	var last atomic.Pointer[text]
+	return func(c prompt.Context) string {
+		if c.Workspace == "" {
+			return ""
+		}
+		if t := last.Load(); t != nil && t.workspace == c.Workspace {
+			return t.text
+		}
+		t := &text{c.Workspace, "# Environment\n\nWorkspace: " + strings.ReplaceAll(c.Workspace, `\`, "/") +
+			"\nPlatform: " + runtime.GOOS + "/" + runtime.GOARCH}
+		last.Store(t)
+		return t.text
 	}
-	return "# Environment\n\nWorkspace: " + strings.ReplaceAll(c.Workspace, `\`, "/") + "\nPlatform: " + runtime.GOOS + "/" + runtime.GOARCH
 }
