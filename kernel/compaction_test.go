@@ -2,7 +2,6 @@ package kernel_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"strings"
 	"sync"
@@ -273,20 +272,4 @@ func TestSummariesDoNotPileUp(t *testing.T) {
 		}
 	}
 	assert.Equal(t, 1, summaries)
-}
-
-// BenchmarkTurn and its likes rely on events having a JSON form; so do clients.
-func TestEveryEventHasAJSONForm(t *testing.T) {
-	for _, e := range []kernel.Event{
-		kernel.TurnStarted{}, kernel.RoundStarted{}, kernel.TextDelta{}, kernel.ReasoningDelta{}, kernel.CallDelta{}, kernel.Retrying{},
-		kernel.RoundCommitted{}, kernel.CallPending{}, kernel.ApprovalAsked{}, kernel.ApprovalAnswered{}, kernel.CallStarted{},
-		kernel.CallProgress{}, kernel.CallEnded{}, kernel.Noted{}, kernel.Compacted{}, kernel.Failure{}, kernel.TurnEnded{},
-	} {
-		data, err := kernel.MarshalEvent(e)
-		require.NoError(t, err)
-		var head struct{ Type string }
-		require.NoError(t, json.Unmarshal(data, &head))
-		assert.Equal(t, e.Type(), head.Type)
-		assert.True(t, strings.HasPrefix(string(data), `{"type":"`+e.Type()+`"`))
-	}
 }
