@@ -45,6 +45,26 @@ func BenchmarkActivate(b *testing.B) {
 	}
 }
 
+// BenchmarkActivateSet does the same for contributions that one constructor returns together.
+func BenchmarkActivateSet(b *testing.B) {
+	h := start(b, plugins.Options{Switches: map[string]bool{"acme.many": false}}, plugin("acme.many", contrib.ProvideSet(func() contrib.Set {
+		var set contrib.Set
+		for i := range 20 {
+			set = append(set, contrib.Item(greeters, Greeter(greeterFunc(nopGreet)), contrib.Order(i)))
+		}
+		return set
+	})))
+	for b.Loop() {
+		_, err := h.SetEnabled(b.Context(), "acme.many", true, plugins.ScopeProcess)
+		if err != nil || len(h.greeters()) != 20 {
+			b.Fatal("not active", err)
+		}
+		_, _ = h.SetEnabled(b.Context(), "acme.many", false, plugins.ScopeProcess)
+	}
+}
+
+func nopGreet(context.Context) (string, error) { return "", nil }
+
 // swapped calls the contribution of a plugin from many goroutines while the plugin is switched off and on, quiesced and
 // reconciled. It reports calls, swaps and the longest call.
 func swapped(tb testing.TB, h *host, callers, swaps int) (calls, refused int64, longest time.Duration) {

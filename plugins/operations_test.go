@@ -322,3 +322,22 @@ func TestRuntimeAsPartOfAHost(t *testing.T) {
 	app = fx.New(fx.NopLogger, fx.Supply(registry), plugins.Share[*contrib.Registry](), plugins.Module())
 	require.ErrorIs(t, app.Err(), plugins.ErrShared)
 }
+
+func TestStartThatFailsLeavesNothingBehind(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("broken")
+	for name, c := range map[string]struct {
+		options plugins.Options
+		want    error
+	}{
+		"inputs": {plugins.Options{Inputs: func(context.Context) (plugins.Inputs, error) { return plugins.Inputs{}, broken }}, broken},
+		"switch": {plugins.Options{Switches: map[string]bool{"acme.none": true}}, plugins.ErrUnknownPlugin},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			app := fx.New(fx.NopLogger, fx.Supply(newRegistry(t), c.options), plugins.Module(plugin("acme.x", greet())))
+			require.NoError(t, app.Err())
+			require.ErrorIs(t, app.Start(t.Context()), c.want)
+		})
+	}
+}

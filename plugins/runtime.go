@@ -2,6 +2,7 @@ package plugins
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -89,12 +90,15 @@ func New(registry *contrib.Registry, o Options, list ...Plugin) (*Runtime, error
 }
 
 // Start reads the inputs and activates all enabled plugins in load order. A plugin that is blocked or faulted stops no
-// other one and is no error. A second call does nothing.
+// other one and is no error. An error comes from reading the inputs, or matches [ErrUnknownPlugin] when a switch of
+// [Options] names no plugin; the runtime is shut down then. A second call does nothing.
 func (r *Runtime) Start(ctx context.Context) (err error) {
 	r.begun.Do(func() {
 		r.attendant.tasks.Go(r.attend)
 		r.attendant.tasks.Go(r.announce)
-		err = r.start(ctx)
+		if err = r.start(ctx); err != nil {
+			err = errors.Join(err, r.Shutdown(ctx))
+		}
 	})
 	return err
 }
@@ -105,6 +109,9 @@ func (r *Runtime) start(ctx context.Context) error {
 		return fmt.Errorf("plugins: start: %w", err)
 	}
 	defer done()
+	if r.closing.Load() {
+		return errors.New("plugins: start: the runtime was shut down")
+	}
 	inputs, err := r.read(ctx)
 	if err != nil {
 		return err
