@@ -24,7 +24,7 @@ func full(r *contrib.Registry, j *journal) generations.Config {
 		_, err := plain.Add(s.Registrar, v, contrib.Owned())
 		for _, name := range []string{"close r1", "close r2"} {
 			err = errors.Join(err, s.Lifetime.OnClose(name, func(ctx context.Context) error {
-				if s.Lifetime.Context().Err() == nil || context.Cause(s.Lifetime.Context()) != generations.ErrStopping || ctx.Err() != nil {
+				if s.Lifetime.Context().Err() == nil || !errors.Is(context.Cause(s.Lifetime.Context()), generations.ErrStopping) || ctx.Err() != nil {
 					j.add("not told to stop, or cannot close")
 				}
 				j.add("%s", name)
@@ -160,17 +160,29 @@ func TestFailedActivation(t *testing.T) {
 		step    string
 		stopped bool // the stop hooks run
 	}{
-		{"start hook", func(_ *generations.Config, a *app) { a.start = func(context.Context) error { return secret } },
-			[]error{generations.ErrFailed, secret}, generations.StepStart, false},
-		{"start hook panics", func(_ *generations.Config, a *app) { a.start = func(context.Context) error { panic(secret) } },
-			[]error{generations.ErrFailed, generations.ErrPanic}, generations.StepStart, true},
+		{
+			"start hook", func(_ *generations.Config, a *app) { a.start = func(context.Context) error { return secret } },
+			[]error{generations.ErrFailed, secret},
+			generations.StepStart, false,
+		},
+		{
+			"start hook panics", func(_ *generations.Config, a *app) { a.start = func(context.Context) error { panic(secret) } },
+			[]error{generations.ErrFailed, generations.ErrPanic},
+			generations.StepStart, true,
+		},
 		{"start hook ends its goroutine", func(_ *generations.Config, a *app) {
 			a.start = func(context.Context) error { runtime.Goexit(); return nil }
 		}, []error{generations.ErrFailed, generations.ErrPanic}, generations.StepStart, true},
-		{"seal", func(c *generations.Config, _ *app) { c.OnSeal = func() error { return secret } },
-			[]error{generations.ErrRefused, secret}, generations.StepSeal, true},
-		{"admit", func(c *generations.Config, _ *app) { c.Admit = func() error { return secret } },
-			[]error{generations.ErrRefused, secret}, generations.StepAdmit, true},
+		{
+			"seal", func(c *generations.Config, _ *app) { c.OnSeal = func() error { return secret } },
+			[]error{generations.ErrRefused, secret},
+			generations.StepSeal, true,
+		},
+		{
+			"admit", func(c *generations.Config, _ *app) { c.Admit = func() error { return secret } },
+			[]error{generations.ErrRefused, secret},
+			generations.StepAdmit, true,
+		},
 		{"constructor", func(c *generations.Config, _ *app) {
 			build := c.Build
 			c.Build = func(ctx context.Context, s *generations.Scope) (generations.App, error) {

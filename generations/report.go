@@ -42,8 +42,11 @@ func (c WatchConfig) validate() error {
 		name  string
 		value int64
 	}{
-		{"PollFirst", int64(c.PollFirst)}, {"PollHighest", int64(c.PollHighest)}, {"RestartAfter", int64(c.RestartAfter)},
-		{"Stacks", int64(c.Stacks)}, {"StackBytes", int64(c.StackBytes)},
+		{"PollFirst", int64(c.PollFirst)},
+		{"PollHighest", int64(c.PollHighest)},
+		{"RestartAfter", int64(c.RestartAfter)},
+		{"Stacks", int64(c.Stacks)},
+		{"StackBytes", int64(c.StackBytes)},
 	} {
 		if f.value <= 0 {
 			return fmt.Errorf("generations: %s of a leak watch must be positive, not %d", f.name, f.value)

@@ -13,9 +13,23 @@ import (
 
 func TestEveryEventHasAJSONForm(t *testing.T) {
 	for _, e := range []kernel.Event{
-		kernel.TurnStarted{}, kernel.RoundStarted{}, kernel.TextDelta{}, kernel.ReasoningDelta{}, kernel.CallDelta{}, kernel.Retrying{},
-		kernel.RoundCommitted{}, kernel.CallPending{}, kernel.ApprovalAsked{}, kernel.ApprovalAnswered{}, kernel.CallStarted{},
-		kernel.CallProgress{}, kernel.CallEnded{}, kernel.Noted{}, kernel.Compacted{}, kernel.Failure{}, kernel.TurnEnded{},
+		kernel.TurnStarted{},
+		kernel.RoundStarted{},
+		kernel.TextDelta{},
+		kernel.ReasoningDelta{},
+		kernel.CallDelta{},
+		kernel.Retrying{},
+		kernel.RoundCommitted{},
+		kernel.CallPending{},
+		kernel.ApprovalAsked{},
+		kernel.ApprovalAnswered{},
+		kernel.CallStarted{},
+		kernel.CallProgress{},
+		kernel.CallEnded{},
+		kernel.Noted{},
+		kernel.Compacted{},
+		kernel.Failure{},
+		kernel.TurnEnded{},
 	} {
 		data, err := kernel.MarshalEvent(e)
 		require.NoError(t, err)

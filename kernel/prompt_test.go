@@ -110,9 +110,8 @@ func TestOnlyTheLastAssemblerIsCalled(t *testing.T) {
 
 // ownPrompt is a source of agent.context that takes everything over.
 type ownPrompt struct {
-	asked  *[]agent.Request
-	mode   *string
-	source bool
+	asked *[]agent.Request
+	mode  *string
 }
 
 func (s ownPrompt) Provider(_ context.Context, r agent.Request) (agent.Provider, error) {

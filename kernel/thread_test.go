@@ -48,6 +48,7 @@ type sessions struct{ *diary }
 func (s sessions) SessionStarted(_ context.Context, h hook.Session) error {
 	return s.note("start " + h.Thread)
 }
+
 func (s sessions) SessionEnded(_ context.Context, h hook.Session) error {
 	return s.note("end " + h.Thread)
 }
@@ -118,6 +119,7 @@ type keeper struct {
 }
 
 func (s keeper) ReleaseThread(_ context.Context, id string) error { return s.note("released " + id) }
+
 func (s keeper) ForkThread(_ context.Context, from, to string) (bool, error) {
 	return true, s.note("forked " + from + " " + to)
 }

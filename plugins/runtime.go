@@ -42,7 +42,6 @@ type Runtime struct {
 	closing   atomic.Bool
 	shut      sync.Once
 	closed    chan struct{}
-	closeErr  error
 	attendant attendant
 }
 

@@ -1,6 +1,7 @@
 package home_test
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -110,7 +111,7 @@ func TestChooseFollowsItsOrder(t *testing.T) {
 			c, err := s.Choose(tt.option, tt.thread)
 			if tt.err != nil {
 				require.ErrorIs(t, err, tt.err)
-				if tt.err == home.ErrUnknownProvider {
+				if errors.Is(tt.err, home.ErrUnknownProvider) {
 					assert.ErrorContains(t, err, "nosuch")
 					assert.ErrorContains(t, err, "anthropic")
 				}

@@ -150,8 +150,10 @@ func TestRefusedLists(t *testing.T) {
 		"an unknown role":    {true, func(i []hook.Item) []hook.Item { i[0].Role = "bard"; return i }, `the role "bard" is unknown`},
 		"emptied reasoning":  {true, func(i []hook.Item) []hook.Item { i[2].Text = ""; return i }, "reasoning may not become empty"},
 		"another media type": {true, func(i []hook.Item) []hook.Item { i[1].Images[0].MediaType = "image/gif"; return i }, "image 1 is not in the request under that media type"},
-		"an added image": {false, func(i []hook.Item) []hook.Item { i[4].Images = i[1].Images; return i },
-			"this request accepts no images"},
+		"an added image": {
+			false, func(i []hook.Item) []hook.Item { i[4].Images = i[1].Images; return i },
+			"this request accepts no images",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, r, rules := prepare(t, c.accepts, c.change)

@@ -72,7 +72,8 @@ func TestTranscriptOfCalls(t *testing.T) {
 		{"arguments that are no JSON", kernel.CallEnded{Name: "lookup", Arguments: "{\"q\"", Status: model.Failure}, `[lookup] {"q"`},
 		{"arguments of the wrong shape", kernel.CallEnded{Name: "bash", Arguments: `{"command":{"a":1}}`, Status: model.Failure}, `[bash] {"command":{"a":1}}`},
 		{
-			"a long summary", kernel.CallEnded{Name: "read", Arguments: `{"path":"` + strings.Repeat("é", 201) + `"}`, Status: model.Success},
+			"a long summary",
+			kernel.CallEnded{Name: "read", Arguments: `{"path":"` + strings.Repeat("é", 201) + `"}`, Status: model.Success},
 			"[read] " + strings.Repeat("é", 200) + "…",
 		},
 		{"a summary of 200", kernel.CallEnded{Name: "read", Arguments: `{"path":"` + strings.Repeat("é", 200) + `"}`, Status: model.Success}, "[read] " + strings.Repeat("é", 200)},
@@ -92,8 +93,13 @@ func TestTranscriptSeparatesBlocksByOneBlankLine(t *testing.T) {
 	round := kernel.RoundCommitted{Text: "Hello.  \r\nMore \n\n", Reasoning: "Because."}
 	call := kernel.CallEnded{Name: "read", Arguments: `{"path":"a"}`, Status: model.Success, Text: "x"}
 	events := []kernel.Event{
-		kernel.TurnStarted{}, kernel.TextDelta{Text: "Hel"}, kernel.Retrying{Attempt: 1, Message: "slow\ndown", Delay: 2500 * time.Millisecond},
-		round, call, kernel.RoundCommitted{Text: " \n "}, kernel.RoundCommitted{Text: "End."}, kernel.TurnEnded{Result: kernel.Result{Text: "End."}},
+		kernel.TurnStarted{},
+		kernel.TextDelta{Text: "Hel"},
+		kernel.Retrying{Attempt: 1, Message: "slow\ndown", Delay: 2500 * time.Millisecond},
+		round, call,
+		kernel.RoundCommitted{Text: " \n "},
+		kernel.RoundCommitted{Text: "End."},
+		kernel.TurnEnded{Result: kernel.Result{Text: "End."}},
 	}
 	out, err := transcript(headless.Style{}, events...)
 	assert.Equal(t, "Hello.  \nMore\n\n[read] a\n  x\n\nEnd.\n", out)
@@ -135,8 +141,10 @@ func TestTranscriptTalksOnStderr(t *testing.T) {
 func TestTranscriptIsTheSameWithColours(t *testing.T) {
 	var plain, coloured bytes.Buffer
 	events := []kernel.Event{
-		kernel.RoundCommitted{Text: "Hi.", Reasoning: "r"}, bash("exit 0\nx", "", model.Success),
-		kernel.Failure{Message: "m", Partial: "p"}, kernel.Retrying{Attempt: 1},
+		kernel.RoundCommitted{Text: "Hi.", Reasoning: "r"},
+		bash("exit 0\nx", "", model.Success),
+		kernel.Failure{Message: "m", Partial: "p"},
+		kernel.Retrying{Attempt: 1},
 	}
 	for _, c := range []struct {
 		b      *bytes.Buffer
@@ -195,9 +203,16 @@ func result(stop kernel.StopReason) kernel.TurnEnded {
 // RUN-17: the lines of a plain answer.
 func TestLinesOfAnAnswer(t *testing.T) {
 	got := lines(t, false, headless.Init{Thread: "th", Version: "1", Workspace: "/w", Provider: "p", Model: "m", Mode: "work", Approval: "default"}, []kernel.Event{
-		kernel.TurnStarted{Turn: "t1"}, kernel.RoundStarted{}, kernel.TextDelta{Text: "Hel"}, kernel.ReasoningDelta{Text: "r"},
-		kernel.CallDelta{}, kernel.CallPending{}, kernel.CallStarted{}, kernel.CallProgress{},
-		kernel.RoundCommitted{Text: "Hello. \n", Reasoning: "r"}, result(kernel.Completed),
+		kernel.TurnStarted{Turn: "t1"},
+		kernel.RoundStarted{},
+		kernel.TextDelta{Text: "Hel"},
+		kernel.ReasoningDelta{Text: "r"},
+		kernel.CallDelta{},
+		kernel.CallPending{},
+		kernel.CallStarted{},
+		kernel.CallProgress{},
+		kernel.RoundCommitted{Text: "Hello. \n", Reasoning: "r"},
+		result(kernel.Completed),
 	}, headless.End{Status: "completed", Hint: "crystal run --resume th"})
 	assert.Equal(t, []string{"init", "turn_start", "text", "turn_finish", "session"}, types(got))
 	assert.Equal(t, map[string]any{
@@ -243,7 +258,8 @@ func TestLineOfACall(t *testing.T) {
 		want map[string]any
 	}{
 		{
-			"success", kernel.CallEnded{CallID: "c1", Name: "read", Arguments: `{"path":"a"}`, Status: model.Success, Text: "x", Duration: 1500 * time.Microsecond},
+			"success",
+			kernel.CallEnded{CallID: "c1", Name: "read", Arguments: `{"path":"a"}`, Status: model.Success, Text: "x", Duration: 1500 * time.Microsecond},
 			map[string]any{"arguments": map[string]any{"path": "a"}, "status": "success", "output": "x", "durationMs": 1.0},
 		},
 		{
@@ -252,7 +268,8 @@ func TestLineOfACall(t *testing.T) {
 			map[string]any{"arguments": "", "status": "failure", "code": "tool_approval_rejected", "output": "no", "outputPath": "/p", "parentCallId": "c0", "durationMs": 0.0},
 		},
 		{
-			"changed by hooks", kernel.CallEnded{CallID: "c1", Name: "read", Arguments: `{"b":1`, Status: model.Success, Original: &kernel.CallForm{Name: "list", Arguments: `{"a":1}`}},
+			"changed by hooks",
+			kernel.CallEnded{CallID: "c1", Name: "read", Arguments: `{"b":1`, Status: model.Success, Original: &kernel.CallForm{Name: "list", Arguments: `{"a":1}`}},
 			map[string]any{"arguments": `{"b":1`, "status": "success", "output": "", "durationMs": 0.0, "original": map[string]any{"name": "list", "arguments": map[string]any{"a": 1.0}}},
 		},
 	}
