@@ -200,19 +200,26 @@ func TestCallEndsWithTheCaller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := registry(t)
 		let := make(chan struct{})
+		entered, told := make(chan struct{}), make(chan struct{})
 		var cause error
 		g := activate(t, config(r, add(timed, reply(func(ctx context.Context) error {
+			close(entered)
 			<-ctx.Done()
 			cause = context.Cause(ctx)
+			close(told)
 			<-let
 			return nil
 		}))))
 		boredom := errors.New("bored")
 		ctx, cancel := context.WithCancelCause(context.Background())
-		go func() { cancel(boredom) }()
+		go func() {
+			<-entered
+			cancel(boredom)
+		}()
 		_, err := one(t, r, timed).Echo(ctx, "a")
 		assert.Equal(t, context.Canceled, err, "at once, although the code is still running")
 		assert.Equal(t, 1, g.Gate().Inside())
+		<-told // before the generation is told to stop, which would be a cause of its own
 		close(let)
 		stop(g)
 		assert.Equal(t, boredom, cause)
