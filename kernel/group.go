@@ -113,6 +113,30 @@ func refusedCall(c *model.Item, e tool.Error, status model.Status) running {
 	}}
 }
 
+// start starts what is ready to run. A single call runs on the turn's goroutine, which delivers events while its tool
+// runs, and is over when start returns; several run beside each other.
+func (g *group) start(ctx context.Context, t *turn) {
+	if g.started == 1 {
+		g.started = 0
+		for i := range g.calls {
+			if r := &g.calls[i]; r.prepared != nil {
+				r.outcome = r.prepared.RunServing(ctx, t.side.wake, t.serve)
+			}
+		}
+		return
+	}
+	for i := range g.calls {
+		r := &g.calls[i]
+		if r.prepared == nil {
+			continue
+		}
+		go func() {
+			r.outcome = r.prepared.Run(ctx)
+			g.done <- struct{}{}
+		}()
+	}
+}
+
 // finishGroup runs the calls that were prepared at the same time, and commits their results in call order. Events that
 // come meanwhile are delivered.
 func (t *turn) finishGroup(ctx context.Context) error {
@@ -127,11 +151,8 @@ func (t *turn) finishGroup(ctx context.Context) error {
 			continue
 		}
 		g.started++
-		go func() {
-			r.outcome = r.prepared.Run(ctx)
-			g.done <- struct{}{}
-		}()
 	}
+	g.start(ctx, t)
 	defer func() {
 		if g.started > 0 { // a listener panicked: what runs ends before the thread is given back
 			t.cancel()

@@ -74,6 +74,7 @@ type turn struct {
 	keyed  *toolset.Snapshot           // the plan that they are of
 	report contrib.Report              // reportFailure; made once, as those below are
 	delta  func(d model.Delta) error   // onDelta
+	serve  func()                      // flush
 	host   func(name string) string    // placeholder
 
 	turnState
@@ -110,7 +111,7 @@ func newTurn(t *Thread) *turn {
 	r := &turn{kernel: t.kernel, thread: t, plan: &t.plan}
 	r.side.wake = make(chan struct{}, 1)
 	r.group.done = make(chan struct{}, maxParallel)
-	r.report, r.delta, r.host = r.reportFailure, r.onDelta, r.placeholder
+	r.report, r.delta, r.host, r.serve = r.reportFailure, r.onDelta, r.placeholder, r.flush
 	r.calls = dispatcher.Turn{
 		Thread: t.id, Workspace: t.workspace, Approval: t.Approval, DataDirs: t.kernel.config.DataDirs,
 		TakeBudget: r.takeBudget, BeforeStart: r.beforeStart, Result: r.subcallEnded,

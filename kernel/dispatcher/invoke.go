@@ -14,8 +14,8 @@ import (
 // errOverdue is the cause of the context of an invocation whose time has passed.
 var errOverdue = errors.New("dispatcher: the time of the call has passed")
 
-// invoke runs the tool and waits for it as long as it may take.
-func (p *Prepared) invoke(ctx context.Context) tool.Result {
+// invoke runs the tool and waits for it as long as it may take, serving whoever wakes it meanwhile.
+func (p *Prepared) invoke(ctx context.Context, wake <-chan struct{}, serve func()) tool.Result {
 	own, stop := context.WithCancelCause(ctx)
 	i := &invocation{p: p, ctx: own, done: make(chan answer, 1)}
 	defer i.end(stop)
@@ -28,11 +28,19 @@ func (p *Prepared) invoke(ctx context.Context) tool.Result {
 		defer timer.Stop()
 		overdue = timer.C
 	}
-	select {
-	case a := <-i.done:
-		return p.ending(ctx, a)
-	case <-overdue:
-	case <-ctx.Done():
+	for waiting := true; waiting; {
+		select {
+		case a := <-i.done:
+			return p.ending(ctx, a)
+		case <-wake:
+			if !i.serve(stop, serve) {
+				return cancelled()
+			}
+		case <-overdue:
+			waiting = false
+		case <-ctx.Done():
+			waiting = false
+		}
 	}
 	if ctx.Err() == nil {
 		select {
@@ -52,6 +60,25 @@ func (p *Prepared) invoke(ctx context.Context) tool.Result {
 		p.d.logger.Warn("a cancelled tool was left behind", "tool", p.tool.Canonical, "call", p.request.ID)
 		return cancelled()
 	}
+}
+
+// serve calls f. When f panics, the tool is stopped and waited for, and the panic is kept for the end of the call.
+func (i *invocation) serve(stop context.CancelCauseFunc, f func()) (ok bool) {
+	defer func() {
+		if ok {
+			return
+		}
+		i.p.raise = recover()
+		stop(context.Canceled)
+		timer := time.NewTimer(grace)
+		defer timer.Stop()
+		select {
+		case <-i.done:
+		case <-timer.C:
+		}
+	}()
+	f()
+	return true
 }
 
 func stack() string { return string(debug.Stack()) }

@@ -24,6 +24,7 @@ type Prepared struct {
 	refused bool
 	denied  bool
 	refusal tool.Result
+	raise   any // what serve panicked with while the tool ran
 }
 
 // Prepare rewrites a call and takes it through stages 1 to 11. Calls of one round are prepared one after another, in

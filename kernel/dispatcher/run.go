@@ -11,7 +11,11 @@ import (
 
 // Run starts a prepared call and takes it through stages 12 to 16. It is called at most once; for a refused call it
 // returns the refusal. Prepared calls may run at the same time. The result hooks are not run: see [Prepared.Finish].
-func (p *Prepared) Run(ctx context.Context) Outcome {
+func (p *Prepared) Run(ctx context.Context) Outcome { return p.RunServing(ctx, nil, nil) }
+
+// RunServing is [Prepared.Run] for a caller who has something else to do while the tool runs: each token of wake makes it
+// call serve, on the caller's goroutine. A panic of serve ends the call, and goes on once its end is recorded.
+func (p *Prepared) RunServing(ctx context.Context, wake <-chan struct{}, serve func()) Outcome {
 	if !p.refused && ctx.Err() != nil {
 		p.refuse(cancelled())
 	}
@@ -34,7 +38,7 @@ func (p *Prepared) Run(ctx context.Context) Outcome {
 		}, p.turn.report())
 	}
 	start := time.Now()
-	result := p.invoke(ctx)
+	result := p.invoke(ctx, wake, serve)
 	took := time.Since(start)
 	result = p.normalize(lasting, result)
 	if code := sealed(&result, p.request.Audience); code != "" {
@@ -45,6 +49,9 @@ func (p *Prepared) Run(ctx context.Context) Outcome {
 		_ = contrib.FanOut(lasting, entries, func(ctx context.Context, r dispatch.Recorder) error {
 			return r.Ended(ctx, p.stage, result, took)
 		}, p.turn.report())
+	}
+	if p.raise != nil {
+		panic(p.raise)
 	}
 	return Outcome{
 		Call: p.call, Result: result, Status: p.status(&result), Duration: took, Executed: true, Text: ResultText(result),
