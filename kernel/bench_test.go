@@ -3,6 +3,7 @@ package kernel_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -117,6 +118,10 @@ func startBenchKernel(b testing.TB, client model.Client, tools int, opts ...fx.O
 	return k
 }
 
+// threadTurns is how many turns a thread of BenchmarkTurn has: a thread that went on for ever would measure the garbage
+// collector at work on its log.
+const threadTurns = 64
+
 // BenchmarkTurn runs one turn: the scripted model asks for calls of a tool that echoes, then answers. Policy, approval,
 // recording and the log are in place, and somebody reads the events.
 func BenchmarkTurn(b *testing.B) {
@@ -142,19 +147,31 @@ func BenchmarkTurn(b *testing.B) {
 				opts = append(opts, disk(b))
 			}
 			client := &scripted{rounds: c.rounds, parallel: c.parallel}
-			th := startBench(b, client, c.tools, opts...)
-			history := &scripted{}
-			client.rounds, history.rounds = 0, c.rounds
-			for i := 0; i < c.history/2; i++ {
-				if _, err := th.Run(b.Context(), kernel.Input{Text: "earlier"}, nil); err != nil {
-					b.Fatal(err)
+			k := startBenchKernel(b, client, c.tools, opts...)
+			thread := func() *kernel.Thread {
+				th := benchThread(b, k)
+				client.rounds = 0
+				for range c.history / 2 { // a message and a reply each
+					if _, err := th.Run(b.Context(), kernel.Input{Text: "earlier"}, nil); err != nil {
+						b.Fatal(err)
+					}
 				}
+				client.rounds = c.rounds
+				return th
 			}
-			client.rounds = c.rounds
 			events := 0
 			count := func(kernel.Event) { events++ }
+			th, turns := thread(), 0
 			b.ReportAllocs()
 			for b.Loop() {
+				if turns++; turns > threadTurns {
+					b.StopTimer()
+					if err := errors.Join(th.Close(b.Context()), k.Delete(b.Context(), th.ID())); err != nil {
+						b.Fatal(err)
+					}
+					th, turns = thread(), 0
+					b.StartTimer()
+				}
 				r, err := th.Run(b.Context(), kernel.Input{Text: "go"}, count)
 				if err != nil || r.Stop != kernel.Completed || r.ToolCalls != c.rounds*c.parallel {
 					b.Fatalf("%+v %v", r, err)
@@ -162,5 +179,39 @@ func BenchmarkTurn(b *testing.B) {
 			}
 			b.ReportMetric(float64(events)/float64(b.N), "events/op")
 		})
+	}
+}
+
+// BenchmarkTurnFloor is the same turn in a loop written by hand, with no framework around it: what nothing can be faster
+// than on this machine.
+func BenchmarkTurnFloor(b *testing.B) {
+	client := &scripted{rounds: 1, parallel: 1}
+	runtime := echoTools(1)[0].Binding.Runtime
+	ctx := b.Context()
+	emit := func(model.Delta) error { return nil }
+	b.ReportAllocs()
+	for b.Loop() {
+		items := []*model.Item{{Kind: model.Message, Role: model.User, Text: "go"}}
+		for {
+			answer, err := client.Round(ctx, &model.Request{Items: items}, emit)
+			if err != nil {
+				b.Fatal(err)
+			}
+			items = append(items, answer.Items...)
+			if answer.Finish == model.FinishStop {
+				break
+			}
+			for _, call := range answer.Items {
+				var arguments map[string]any
+				if err := json.Unmarshal([]byte(call.Arguments), &arguments); err != nil {
+					b.Fatal(err)
+				}
+				r, err := runtime.Invoke(ctx, tool.Invocation{CallID: call.CallID, Arguments: json.RawMessage(call.Arguments)})
+				if err != nil {
+					b.Fatal(err)
+				}
+				items = append(items, &model.Item{Kind: model.ToolResult, CallID: call.CallID, Text: r.Content[0].Text, Status: model.Success})
+			}
+		}
 	}
 }
