@@ -44,9 +44,14 @@ func (t *turn) beforeStart(c dispatcher.Call) error {
 		return fmt.Errorf("kernel: store the start of call %s: %w", c.ID, err)
 	}
 	if t.listening() {
-		t.side.post(CallStarted{
+		e := CallStarted{
 			CallID: c.ID, ParentID: c.ParentID, Name: c.Effective.Name, Summary: c.Classification.Summary, By: c.Verdict.By,
-		})
+		}
+		if c.ParentID == "" && t.group.alone {
+			t.send(e) // such a call runs on the goroutine of the turn
+		} else {
+			t.side.post(e)
+		}
 	}
 	return nil
 }

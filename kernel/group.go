@@ -17,6 +17,7 @@ const maxParallel = 8
 type group struct {
 	calls   []running
 	started int           // calls that have not returned
+	alone   bool          // one call runs, on the goroutine of the turn
 	done    chan struct{} // room for every call
 }
 
@@ -117,7 +118,8 @@ func refusedCall(c *model.Item, e tool.Error, status model.Status) running {
 // runs, and is over when start returns; several run beside each other.
 func (g *group) start(ctx context.Context, t *turn) {
 	if g.started == 1 {
-		g.started = 0
+		g.started, g.alone = 0, true
+		defer func() { g.alone = false }()
 		for i := range g.calls {
 			if r := &g.calls[i]; r.prepared != nil {
 				r.outcome = r.prepared.RunServing(ctx, t.side.wake, t.serve)

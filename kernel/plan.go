@@ -72,15 +72,14 @@ func (p *plan) prepareClient(ctx context.Context, t *turn) error {
 }
 
 // sameClient reports whether one client serves both.
-func sameClient(a, b *model.ClientRequest) bool {
-	x, y := *a, *b
-	same := maps.Equal(x.Headers, y.Headers) && equal(x.Temperature, y.Temperature) && equal(x.TopP, y.TopP)
-	return same && x.Protocol == y.Protocol && x.Provider == y.Provider && x.Model == y.Model && x.BaseURL == y.BaseURL &&
+func sameClient(x, y *model.ClientRequest) bool {
+	return x.Protocol == y.Protocol && x.Provider == y.Provider && x.Model == y.Model && x.BaseURL == y.BaseURL &&
 		x.Key == y.Key && x.Organization == y.Organization && x.Project == y.Project && x.MaxTokens == y.MaxTokens &&
 		x.MaxTokensField == y.MaxTokensField && x.ContextWindow == y.ContextWindow && x.ReplayReasoning == y.ReplayReasoning &&
 		x.StreamUsage == y.StreamUsage && x.AdaptiveThinking == y.AdaptiveThinking && x.ImageInput == y.ImageInput &&
 		x.AudioInput == y.AudioInput && x.VideoInput == y.VideoInput && x.KeyRequired == y.KeyRequired &&
-		x.RequestTimeout == y.RequestTimeout && x.IdleTimeout == y.IdleTimeout && x.Scenario == y.Scenario
+		x.RequestTimeout == y.RequestTimeout && x.IdleTimeout == y.IdleTimeout && x.Scenario == y.Scenario &&
+		equal(x.Temperature, y.Temperature) && equal(x.TopP, y.TopP) && maps.Equal(x.Headers, y.Headers)
 }
 
 func equal(a, b *float64) bool { return a == b || a != nil && b != nil && *a == *b }

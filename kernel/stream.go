@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"sync"
+	"sync/atomic"
 
 	"github.com/crystalkernel/crystal/contrib"
 	"github.com/crystalkernel/crystal/points/model"
@@ -46,6 +47,7 @@ func (t *turn) flush() {
 type sideEvents struct {
 	wake chan struct{} // holds a token while something waits
 
+	some     atomic.Bool // something waits; it saves the lock
 	mu       sync.Mutex
 	waiting  []Event
 	spare    []Event // memory for waiting
@@ -65,6 +67,7 @@ func (s *sideEvents) post(e Event) {
 		s.progress++
 	}
 	s.waiting = append(s.waiting, e)
+	s.some.Store(true)
 	s.mu.Unlock()
 	select {
 	case s.wake <- struct{}{}:
@@ -74,8 +77,12 @@ func (s *sideEvents) post(e Event) {
 
 // take returns what waits. giveBack returns the slice.
 func (s *sideEvents) take() []Event {
+	if !s.some.Load() {
+		return nil
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.some.Store(false)
 	events := s.waiting
 	s.waiting, s.spare, s.progress = s.spare, nil, 0
 	return events

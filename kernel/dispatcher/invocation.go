@@ -19,7 +19,7 @@ const grace = 2 * time.Second
 // refuses further use.
 type invocation struct {
 	p        *Prepared
-	ctx      context.Context // of the tool; its subcalls run under it
+	ctx      toolContext // its subcalls run under it
 	subcalls atomic.Int64
 	done     chan answer // room for one, so that a late answer blocks nobody
 
@@ -40,11 +40,11 @@ func (i *invocation) enter() bool {
 
 // end refuses further use, cancels subcalls that are still running and waits for them: each has its result before this
 // call has its own.
-func (i *invocation) end(stop context.CancelCauseFunc) {
+func (i *invocation) end() {
 	i.mu.Lock()
 	i.ended = true
 	i.mu.Unlock()
-	stop(context.Canceled)
+	i.ctx.stop(context.Canceled)
 	i.use.Wait()
 }
 
@@ -64,7 +64,7 @@ func (i *invocation) run() {
 		}
 		i.done <- a
 	}()
-	a.result, a.err = i.p.tool.Binding.Runtime.Invoke(i.ctx, i.input())
+	a.result, a.err = i.p.tool.Binding.Runtime.Invoke(&i.ctx, i.input())
 }
 
 // input is what the tool is given: copies, and functions that end with the call.
@@ -94,7 +94,7 @@ func (i *invocation) call(ctx context.Context, name string, arguments json.RawMe
 		return tool.Result{}, tool.ErrEnded
 	}
 	defer i.use.Done()
-	own, cancel := context.WithCancel(i.ctx)
+	own, cancel := context.WithCancel(&i.ctx)
 	defer cancel()
 	defer context.AfterFunc(ctx, cancel)()
 	p, t := i.p, i.p.turn

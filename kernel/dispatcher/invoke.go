@@ -16,9 +16,8 @@ var errOverdue = errors.New("dispatcher: the time of the call has passed")
 
 // invoke runs the tool and waits for it as long as it may take, serving whoever wakes it meanwhile.
 func (p *Prepared) invoke(ctx context.Context, wake <-chan struct{}, serve func()) tool.Result {
-	own, stop := context.WithCancelCause(ctx)
-	i := &invocation{p: p, ctx: own, done: make(chan answer, 1)}
-	defer i.end(stop)
+	i := &invocation{p: p, ctx: toolContext{parent: ctx}, done: make(chan answer, 1)}
+	defer i.end()
 	go i.run()
 
 	var overdue <-chan time.Time
@@ -33,7 +32,7 @@ func (p *Prepared) invoke(ctx context.Context, wake <-chan struct{}, serve func(
 		case a := <-i.done:
 			return p.ending(ctx, a)
 		case <-wake:
-			if !i.serve(stop, serve) {
+			if !i.serve(serve) {
 				return cancelled()
 			}
 		case <-overdue:
@@ -48,7 +47,7 @@ func (p *Prepared) invoke(ctx context.Context, wake <-chan struct{}, serve func(
 			return p.ending(ctx, a)
 		default:
 		}
-		stop(errOverdue)
+		i.ctx.stop(errOverdue)
 		return p.timeout()
 	}
 	timer := time.NewTimer(grace)
@@ -63,13 +62,13 @@ func (p *Prepared) invoke(ctx context.Context, wake <-chan struct{}, serve func(
 }
 
 // serve calls f. When f panics, the tool is stopped and waited for, and the panic is kept for the end of the call.
-func (i *invocation) serve(stop context.CancelCauseFunc, f func()) (ok bool) {
+func (i *invocation) serve(f func()) (ok bool) {
 	defer func() {
 		if ok {
 			return
 		}
 		i.p.raise = recover()
-		stop(context.Canceled)
+		i.ctx.stop(context.Canceled)
 		timer := time.NewTimer(grace)
 		defer timer.Stop()
 		select {
