@@ -5,4 +5,6 @@
 //	registry, err := contrib.New(points.Catalog()...)
 //
 // The contracts are small interfaces and plain data; nothing here runs a turn.
+//
+//go:generate go test -run TestPageOfPointsIsCurrent -update .
 package points
