@@ -380,7 +380,7 @@ func TestRevokedEntryIsUnavailableWhileTheGenerationLives(t *testing.T) {
 	assert.False(t, ref.Live())
 	_, err := e.Echo(context.Background(), "a")
 	assert.Equal(t, contrib.ErrUnavailable, err)
-	_, _, ok := ref.Hold()
+	_, ok := ref.Hold()
 	assert.False(t, ok)
 }
 
@@ -428,12 +428,14 @@ func TestHeldLeaseDelaysTheTeardown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := registry(t)
 		g := activate(t, config(r, add(plain, reply(func(context.Context) error { return nil }))))
-		_, lease, ok := one(t, r, plain).(guard).ref.Hold()
+		held, ok := one(t, r, plain).(guard).ref.Hold()
 		require.True(t, ok)
 		td := g.Stop(contrib.StopOperator)
 		synctest.Wait()
 		assert.False(t, isClosed(td.Done()))
-		lease.Release()
+		held.Release()
+		held.Release()
+		assert.Nil(t, held.Value)
 		<-td.Done()
 	})
 }

@@ -56,11 +56,14 @@ func (b *binding) begin(ctx context.Context, v *visit) bool {
 	if was != c.labels {
 		setGoroutineLabels(c.labels)
 	}
-	if last := c.last; n == 1 && last != nil && sameContext(last.parent, ctx) {
-		v.ctx = last
-	} else {
-		v.ctx = c.freshContext(ctx, n)
+	// Only a call that is alone may look at last: another one could be changing it.
+	if n == 1 {
+		if last := c.last; last != nil && sameContext(last.parent, ctx) {
+			v.ctx = last
+			return true
+		}
 	}
+	v.ctx = c.freshContext(ctx, n)
 	return true
 }
 

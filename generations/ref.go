@@ -76,15 +76,29 @@ func (r *Ref[T]) Live() bool {
 	return s != nil && s.handle.Live() && !r.entry.gate.Closed()
 }
 
-// Hold enters the gate and returns the value with its lease, for what outlives one call, such as a stream. The teardown
-// waits until the caller has released the lease. Calling the value directly has none of the protection of Do: no
+// Hold enters the gate and returns the value with its place inside, for what outlives one call, such as a stream. The
+// teardown waits until the caller has released it. Calling the value directly has none of the protection of Do: no
 // labels, no context of its own, and its panics reach the caller. ok is false when the entry is unavailable.
-func (r *Ref[T]) Hold() (value T, lease *Lease, ok bool) {
+func (r *Ref[T]) Hold() (held Held[T], ok bool) {
 	s := r.enter()
 	if s == nil {
-		return value, nil, false
+		return held, false
 	}
-	return s.value, &Lease{gate: r.gate}, true
+	return Held[T]{Value: s.value, gate: r.gate}, true
+}
+
+// Held is a plugin's value with a lease. The zero Held holds nothing. It must not be copied once it is used.
+type Held[T any] struct {
+	Value T
+	gate  *Gate
+}
+
+// Release ends the lease and lets go of the value. It is idempotent. A Held belongs to one goroutine at a time.
+func (h *Held[T]) Release() {
+	if gate := h.gate; gate != nil {
+		*h = Held[T]{}
+		gate.leave()
+	}
 }
 
 // Do is [Call] without a result.
