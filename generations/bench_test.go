@@ -48,8 +48,9 @@ func (g heldSumGuard) Add(ctx context.Context, n int) (int, error) {
 	if !ok {
 		return 0, contrib.ErrUnavailable
 	}
-	defer held.Release()
-	return held.Value.Add(ctx, n)
+	n, err := held.Value.Add(ctx, n)
+	held.Release()
+	return n, err
 }
 
 type timedSumGuard struct{ ref *generations.Ref[adder] }
@@ -94,9 +95,11 @@ func BenchmarkGuardedCall(b *testing.B) {
 	}
 }
 
+// BenchmarkGuardedCallParallel is BenchmarkGuardedCall from several goroutines at once, which fight for the gate's word.
 func BenchmarkGuardedCallParallel(b *testing.B) {
 	a, g := guarded(b, sums)
 	defer stop(g)
+	a = heldSumGuard(a.(sumGuard))
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	b.ReportAllocs()

@@ -60,8 +60,9 @@ func CallHere[T, R any](ctx context.Context, r *Ref[T], fn func(ctx context.Cont
 	return out, err
 }
 
-// outcome is the result of a call on a goroutine of its own. Nobody reads it once the caller has left.
-type outcome[R any] struct {
+// apart is a call on a goroutine of its own: its context and its result. Nobody reads the result once the caller has left.
+type apart[R any] struct {
+	callContext
 	done     chan struct{}
 	out      R
 	err      error
@@ -78,24 +79,25 @@ func callApart[T, R any](ctx context.Context, r *Ref[T], d time.Duration, fn fun
 		r.gate.leave()
 		return zero, err
 	}
-	c := &callContext{parent: ctx, core: s.core, deadline: time.Now().Add(d)}
-	o := &outcome[R]{done: make(chan struct{})}
+	o := &apart[R]{done: make(chan struct{})}
+	o.parent, o.core, o.deadline = ctx, s.core, time.Now().Add(d)
 	go func() {
-		setGoroutineLabels(c.core.labels)
-		defer r.endApart(c, o.done, &o.err, &o.returned)
-		o.out, o.err = fn(c, s.value)
+		setGoroutineLabels(o.core.labels)
+		defer r.endApart(&o.callContext, o.done, &o.err, &o.returned)
+		o.out, o.err = fn(&o.callContext, s.value)
 		if o.err != nil {
-			o.err = r.settle(ctx, c, o.err)
+			o.err = r.settle(ctx, &o.callContext, o.err)
 		}
 		o.returned = true
 	}()
-	timer := time.NewTimer(d)
-	defer timer.Stop()
+	timer := s.core.timer(d)
 	select {
 	case <-o.done:
 	case <-timer.C:
 	case <-ctx.Done():
 	}
+	timer.Stop()
+	s.core.timers.Put(timer)
 	select {
 	case <-o.done: // it counts, even when it came at the same moment as one of the others
 		if o.err != nil {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"sync"
+	"time"
 	"unsafe"
 
 	"github.com/crystalkernel/crystal/contrib"
@@ -30,7 +32,17 @@ type core struct {
 	cancel     context.CancelCauseFunc
 	gate       *Gate
 	log        *slog.Logger
-	last       *callContext // of the last call that was alone inside; see enterContext
+	last       *callContext // of the last call that was alone inside; see freshContext
+	timers     sync.Pool    // stopped timers: a call with a deadline needs one for a moment
+}
+
+// timer returns a timer that runs for d. Once it is stopped it goes back to timers.
+func (c *core) timer(d time.Duration) *time.Timer {
+	if t, ok := c.timers.Get().(*time.Timer); ok {
+		t.Reset(d)
+		return t
+	}
+	return time.NewTimer(d)
 }
 
 func newCore(o contrib.Origin, log *slog.Logger) *core {

@@ -80,11 +80,16 @@ func (r *Ref[T]) Live() bool {
 // teardown waits until the caller has released it. Calling the value directly has none of the protection of Do: no
 // labels, no context of its own, and its panics reach the caller. ok is false when the entry is unavailable.
 func (r *Ref[T]) Hold() (held Held[T], ok bool) {
-	s := r.enter()
-	if s == nil {
+	s := r.slot.Load()
+	if s == nil || !s.handle.Live() {
 		return held, false
 	}
-	return Held[T]{Value: s.value, gate: r.gate}, true
+	gate := s.binding.gate
+	if gate.word.Add(1) <= 0 {
+		gate.leave()
+		return held, false
+	}
+	return Held[T]{Value: s.value, gate: gate}, true
 }
 
 // Held is a plugin's value with a lease. The zero Held holds nothing. It must not be copied once it is used.
@@ -95,9 +100,13 @@ type Held[T any] struct {
 
 // Release ends the lease and lets go of the value. It is idempotent. A Held belongs to one goroutine at a time.
 func (h *Held[T]) Release() {
-	if gate := h.gate; gate != nil {
-		*h = Held[T]{}
-		gate.leave()
+	gate := h.gate
+	if gate == nil {
+		return
+	}
+	*h = Held[T]{}
+	if gate.word.Add(-1) == closed {
+		gate.drain()
 	}
 }
 
