@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/crystalkernel/crystal/contrib"
+	"github.com/crystalkernel/crystal/kernel/composer"
 	"github.com/crystalkernel/crystal/points/command"
 	"github.com/crystalkernel/crystal/points/prompt"
 )
@@ -30,7 +31,7 @@ const maxPages = 1024
 
 func commandSection(r *contrib.Registry) contrib.Set {
 	c := &commandPage{registry: r, pages: map[string]page{}}
-	return contrib.Set{contrib.Item(prompt.Sections, prompt.SectionFunc(prompt.CustomCommands, c.content),
+	return contrib.Set{contrib.Item(prompt.Sections, composer.Steady(prompt.SectionFunc(prompt.CustomCommands, c.content)),
 		contrib.Named(prompt.CustomCommands), contrib.Order(1500), contrib.Label(prompt.CustomCommands))}
 }
 

@@ -29,7 +29,7 @@ func Sections() contrib.Set {
 		{prompt.BootstrapFiles, 1000, environment()},
 	} {
 		set = append(set, contrib.Item(prompt.Sections,
-			prompt.SectionFunc(s.target, func(_ context.Context, c prompt.Context) (string, error) { return s.text(c), nil }),
+			Steady(prompt.SectionFunc(s.target, func(_ context.Context, c prompt.Context) (string, error) { return s.text(c), nil })),
 			contrib.Named(s.target), contrib.Order(s.order), contrib.Label(s.target)))
 	}
 	return set

@@ -2,6 +2,7 @@ package composer
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -58,6 +59,9 @@ type Thread struct {
 
 	provider *composed // made once
 
+	seen *contrib.View  // the view of the last sections; nil when they have to be asked again
+	last prompt.Context // what they were asked with
+
 	// Kept from prompt to prompt: an unchanged one needs no new memory.
 	parts  []Part
 	buffer []byte
@@ -68,7 +72,7 @@ type Thread struct {
 func (t *Thread) Begin(in Inputs, chat prompt.Chat) {
 	t.in, t.chat, t.made = in, chat, false
 	if t.refresh.Swap(false) {
-		t.pages = nil
+		t.pages, t.seen = nil, nil
 	}
 }
 
@@ -85,13 +89,16 @@ func (t *Thread) Prompt(ctx context.Context, v *contrib.View) (string, error) {
 	if t.made && notes == t.notes {
 		return t.text, nil
 	}
-	t.notes = notes
-	if t.parts, err = appendParts(ctx, v, t.in, t.parts[:0]); err != nil {
-		return "", err
-	}
-	t.buffer = appendJoined(t.buffer[:0], t.parts)
-	if string(t.buffer) != t.joined {
-		t.joined = string(t.buffer)
+	if !t.current(v, notes) {
+		t.notes = notes
+		if t.parts, err = appendParts(ctx, v, t.in, t.parts[:0]); err != nil {
+			return "", err
+		}
+		t.buffer = appendJoined(t.buffer[:0], t.parts)
+		if string(t.buffer) != t.joined {
+			t.joined = string(t.buffer)
+		}
+		t.remember(v)
 	}
 	text, err := Finish(ctx, v, t.in, t.joined)
 	if err != nil {
@@ -100,6 +107,35 @@ func (t *Thread) Prompt(ctx context.Context, v *contrib.View) (string, error) {
 	t.text, t.made = text, true
 	return text, nil
 }
+
+// current reports whether the sections would say what they said last: all are steady, and neither their input nor a point
+// has changed.
+func (t *Thread) current(v *contrib.View, notes string) bool {
+	now, last := &t.in.Context, &t.last
+	return t.seen == v && v != nil && notes == t.notes && now.Thread == last.Thread && now.Workspace == last.Workspace &&
+		now.Mode == last.Mode && now.Client == last.Client && slices.Equal(now.Tools, last.Tools)
+}
+
+// remember keeps what the sections were asked with, if asking them again can be saved.
+func (t *Thread) remember(v *contrib.View) {
+	t.seen, t.last = nil, t.in.Context
+	thread := contrib.ThreadID(t.last.Thread)
+	for _, section := range prompt.Sections.In(v, thread) {
+		if _, ok := section.(steady); !ok {
+			return
+		}
+	}
+	// A page that failed is asked for again.
+	if len(prompt.ThreadContexts.In(v, thread)) == 0 {
+		t.seen = v
+	}
+}
+
+// Steady marks a section of the host: its text depends on its input and on contribution points alone, so that it is not
+// asked again while neither changes.
+func Steady(s prompt.Section) prompt.Section { return steady{s} }
+
+type steady struct{ prompt.Section }
 
 // readChat asks prompt.chat_context what belongs into the prompt of the next request.
 func (t *Thread) readChat(ctx context.Context, v *contrib.View) (string, error) {

@@ -17,9 +17,9 @@ var Module = fx.Options(
 	contrib.ProvideSet(Sections),
 	contrib.ProvideSet(func(r *contrib.Registry, l *Live) contrib.Set {
 		return contrib.Set{
-			contrib.Item(prompt.Sections, chatSection(l), contrib.Named(prompt.ChatContextSection), contrib.Order(1600),
+			contrib.Item(prompt.Sections, Steady(chatSection(l)), contrib.Named(prompt.ChatContextSection), contrib.Order(1600),
 				contrib.Label(prompt.ChatContextSection)),
-			contrib.Item(prompt.Sections, threadSection(r, l), contrib.Named(prompt.ThreadContextPage), contrib.Order(1700),
+			contrib.Item(prompt.Sections, Steady(threadSection(r, l)), contrib.Named(prompt.ThreadContextPage), contrib.Order(1700),
 				contrib.Label(prompt.ThreadContextPage)),
 			contrib.Item(agent.Contexts, Memory(r, l), contrib.Named(agent.Memory), contrib.Order(100), contrib.Label(agent.Memory)),
 		}
