@@ -199,3 +199,24 @@ func TestChangingSettings(t *testing.T) {
 	_, err := h.ChangeSettings(t.Context(), "acme.unknown", plugins.SettingsHome)
 	require.ErrorIs(t, err, plugins.ErrUnknownPlugin)
 }
+
+// A generation reads the settings that it was built with, whatever the file says by now: GEN-8.
+func TestSettingsOfAGenerationAreFixed(t *testing.T) {
+	t.Parallel()
+	home := map[string]any{"name": "first"}
+	var kept plugins.Settings
+	p := plugin("acme.x", fx.Invoke(func(s plugins.Settings) { kept = s }))
+	p.Settings = fields
+	h := start(t, plugins.Options{Inputs: func(context.Context) (plugins.Inputs, error) {
+		return withSettings(nil, layers{"acme.x": maps.Clone(home)}, nil), nil
+	}}, p)
+	first := kept
+	home["name"] = "second"
+	assert.Equal(t, "first", first.Text("name"))
+	_, err := h.Quiesce(t.Context(), "acme.x")
+	require.NoError(t, err)
+	_, err = h.Reconcile(t.Context(), "acme.x")
+	require.NoError(t, err)
+	assert.Equal(t, "first", first.Text("name"))
+	assert.Equal(t, "second", kept.Text("name"), "the next generation reads the file as it is then")
+}

@@ -152,10 +152,18 @@ func (r round) answer(err error) (*Response, error) {
 	return r.response, nil
 }
 
+// reservedError refuses a factory that claims a protocol of the host.
+type reservedError string
+
+func (e reservedError) Error() string { return fmt.Sprintf("the protocol %q belongs to the host", string(e)) }
+
+// Params names the protocol in the diagnostic of the refusal.
+func (e reservedError) Params() map[string]any { return map[string]any{"protocol": string(e)} }
+
 func reservedProtocol(f ClientFactory) error {
 	for _, token := range BuiltinProtocols {
 		if f.CanCreate(token) {
-			return fmt.Errorf("the protocol %q belongs to the host", token)
+			return reservedError(token)
 		}
 	}
 	return nil
