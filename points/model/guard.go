@@ -155,7 +155,9 @@ func (r round) answer(err error) (*Response, error) {
 // reservedError refuses a factory that claims a protocol of the host.
 type reservedError string
 
-func (e reservedError) Error() string { return fmt.Sprintf("the protocol %q belongs to the host", string(e)) }
+func (e reservedError) Error() string {
+	return fmt.Sprintf("the protocol %q belongs to the host", string(e))
+}
 
 // Params names the protocol in the diagnostic of the refusal.
 func (e reservedError) Params() map[string]any { return map[string]any{"protocol": string(e)} }
