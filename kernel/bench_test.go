@@ -57,7 +57,9 @@ func (f scriptedFactory) CreateMultimodal(context.Context, model.ClientRequest) 
 	return nil, nil
 }
 
-func echoTools(n int) []tool.Registration {
+// echoTools are tools that only compute. apart has each call run on a goroutine of its own all the same, as for a tool that
+// may wait.
+func echoTools(n int, apart bool) []tool.Registration {
 	out := make([]tool.Registration, n)
 	for i := range out {
 		name := "echo"
@@ -69,7 +71,7 @@ func echoTools(n int) []tool.Registration {
 				ID: name, Name: name, Description: "Returns its text.", Catalogs: tool.CatalogBoth, Hints: &tool.Hints{ReadOnly: true},
 				InputSchema: json.RawMessage(`{"type":"object","properties":{"text":{"type":"string"}},"required":["text"],"additionalProperties":false}`),
 			},
-			Binding: tool.Binding{Runtime: tool.RuntimeFunc(func(_ context.Context, i tool.Invocation) (tool.Result, error) {
+			Binding: tool.Binding{Inline: !apart, Runtime: tool.RuntimeFunc(func(_ context.Context, i tool.Invocation) (tool.Result, error) {
 				return tool.Text(string(i.Arguments)), nil
 			})},
 		}
@@ -77,7 +79,7 @@ func echoTools(n int) []tool.Registration {
 	return out
 }
 
-func startBench(b testing.TB, client model.Client, tools int, opts ...fx.Option) *kernel.Thread {
+func startBench(b testing.TB, client model.Client, tools []tool.Registration, opts ...fx.Option) *kernel.Thread {
 	b.Helper()
 	return benchThread(b, startBenchKernel(b, client, tools, opts...))
 }
@@ -91,7 +93,7 @@ func benchThread(b testing.TB, k *kernel.Kernel) *kernel.Thread {
 	return th
 }
 
-func startBenchKernel(b testing.TB, client model.Client, tools int, opts ...fx.Option) *kernel.Kernel {
+func startBenchKernel(b testing.TB, client model.Client, tools []tool.Registration, opts ...fx.Option) *kernel.Kernel {
 	b.Helper()
 	var k *kernel.Kernel
 	app := fx.New(
@@ -103,7 +105,7 @@ func startBenchKernel(b testing.TB, client model.Client, tools int, opts ...fx.O
 			})
 		}),
 		contrib.Supply[model.ClientFactory](model.Protocols, scriptedFactory{client}),
-		contrib.Supply[tool.Source](tool.Sources, tool.Fixed("bench", echoTools(tools)...)),
+		contrib.Supply[tool.Source](tool.Sources, tool.Fixed("bench", tools...)),
 		fx.Options(opts...),
 		fx.Populate(&k),
 	)
@@ -123,7 +125,8 @@ func startBenchKernel(b testing.TB, client model.Client, tools int, opts ...fx.O
 const threadTurns = 64
 
 // BenchmarkTurn runs one turn: the scripted model asks for calls of a tool that echoes, then answers. Policy, approval,
-// recording and the log are in place, and somebody reads the events.
+// recording and the log are in place, and somebody reads the events. The tool only computes and says so (Inline); apart has
+// one that does not, and so gets a goroutine of its own.
 func BenchmarkTurn(b *testing.B) {
 	disk := func(b *testing.B) fx.Option {
 		return fx.Decorate(func(threadlog.Store) threadlog.Store { return threadlog.Disk(b.TempDir()) })
@@ -131,15 +134,16 @@ func BenchmarkTurn(b *testing.B) {
 	for _, c := range []struct {
 		name                             string
 		rounds, parallel, tools, history int
-		disk                             bool
+		disk, apart                      bool
 	}{
-		{"memory", 1, 1, 1, 0, false},
-		{"disk", 1, 1, 1, 0, true},
-		{"calls=50", 50, 1, 1, 0, false},
-		{"parallel=8", 1, 8, 1, 0, false},
-		{"tools=100", 1, 1, 100, 0, false},
-		{"tools=1000", 1, 1, 1000, 0, false},
-		{"history=1000", 1, 1, 1, 1000, false},
+		{"memory", 1, 1, 1, 0, false, false},
+		{"apart", 1, 1, 1, 0, false, true},
+		{"disk", 1, 1, 1, 0, true, false},
+		{"calls=50", 50, 1, 1, 0, false, false},
+		{"parallel=8", 1, 8, 1, 0, false, false},
+		{"tools=100", 1, 1, 100, 0, false, false},
+		{"tools=1000", 1, 1, 1000, 0, false, false},
+		{"history=1000", 1, 1, 1, 1000, false, false},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			var opts []fx.Option
@@ -147,7 +151,7 @@ func BenchmarkTurn(b *testing.B) {
 				opts = append(opts, disk(b))
 			}
 			client := &scripted{rounds: c.rounds, parallel: c.parallel}
-			k := startBenchKernel(b, client, c.tools, opts...)
+			k := startBenchKernel(b, client, echoTools(c.tools, c.apart), opts...)
 			thread := func() *kernel.Thread {
 				th := benchThread(b, k)
 				client.rounds = 0
@@ -186,7 +190,7 @@ func BenchmarkTurn(b *testing.B) {
 // than on this machine.
 func BenchmarkTurnFloor(b *testing.B) {
 	client := &scripted{rounds: 1, parallel: 1}
-	runtime := echoTools(1)[0].Binding.Runtime
+	runtime := echoTools(1, false)[0].Binding.Runtime
 	ctx := b.Context()
 	emit := func(model.Delta) error { return nil }
 	b.ReportAllocs()

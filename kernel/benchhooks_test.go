@@ -34,7 +34,7 @@ func BenchmarkTurnHooks(b *testing.B) {
 		{"plugin", []fx.Option{plugins.Module(plugin("acme.bench", ten...))}},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			k := startBenchKernel(b, &scripted{rounds: 1, parallel: 1}, 1, c.opts...)
+			k := startBenchKernel(b, &scripted{rounds: 1, parallel: 1}, echoTools(1, false), c.opts...)
 			b.ReportAllocs()
 			var th *kernel.Thread
 			for n := 0; b.Loop(); n++ {
@@ -87,7 +87,7 @@ func BenchmarkMiddlewareStream(b *testing.B) {
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			client := &streams{n: b.N}
-			th := startBench(b, client, 1, c.opts)
+			th := startBench(b, client, echoTools(1, false), c.opts)
 			b.ReportAllocs()
 			b.ResetTimer()
 			r, err := th.Run(b.Context(), kernel.Input{Text: "go"}, c.listen)
@@ -132,7 +132,7 @@ func TestCostOfATurn(t *testing.T) {
 		return // the detector allocates on its own
 	}
 	cost := func(rounds, tools int) float64 {
-		th := startBench(t, &scripted{rounds: rounds, parallel: 1}, tools)
+		th := startBench(t, &scripted{rounds: rounds, parallel: 1}, echoTools(tools, false))
 		return testing.AllocsPerRun(200, func() {
 			if r, err := th.Run(t.Context(), kernel.Input{Text: "go"}, func(kernel.Event) {}); err != nil || r.ToolCalls != rounds {
 				t.Fatalf("%+v %v", r, err)

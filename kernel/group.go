@@ -129,13 +129,19 @@ func (g *group) start(ctx context.Context, t *turn) {
 	}
 	for i := range g.calls {
 		r := &g.calls[i]
-		if r.prepared == nil {
+		if r.prepared == nil || r.prepared.Inline() {
 			continue
 		}
 		go func() {
 			r.outcome = r.prepared.Run(ctx)
 			g.done <- struct{}{}
 		}()
+	}
+	for i := range g.calls { // those that only compute, while the others run
+		if r := &g.calls[i]; r.prepared != nil && r.prepared.Inline() {
+			r.outcome = r.prepared.Run(ctx)
+			g.started--
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/crystalkernel/crystal/contrib"
@@ -49,6 +50,8 @@ type Kernel struct {
 	live       *composer.Live
 	memory     agent.Source // for a registry without the built-in one
 	outside    failures     // failures outside of turns
+
+	planned atomic.Pointer[toolPlan] // the last pass that serves other threads too
 
 	mu        sync.Mutex
 	threads   map[string]*Thread

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/crystalkernel/crystal/contrib"
@@ -27,13 +28,7 @@ type plan struct {
 	middlewares uint64       // revision that pipeline was made at
 	wrapped     int          // the number of the client that pipeline wraps
 
-	tools        *toolset.Snapshot
-	inputs       planInputs
-	names        []string // names of the tools that the model sees, in its order
-	tokens       int      // estimate of the tool definitions
-	fixed        bool     // every source always answers the same
-	sources      uint64
-	restrictions uint64
+	toolPlan
 
 	contexts        []source // providers of agent.context
 	builtin         agent.Provider
@@ -46,10 +41,28 @@ type plan struct {
 	modelName    string // provider/model
 }
 
+// toolPlan is what came of a planning pass.
+type toolPlan struct {
+	tools        *toolset.Snapshot
+	inputs       planInputs
+	names        []string // names of the tools that the model sees, in its order
+	tokens       int      // estimate of the tool definitions
+	fixed        bool     // every source always answers the same
+	offered      []contrib.Entry[tool.Source]
+	sources      uint64
+	restrictions uint64
+}
+
+// serves reports whether a pass over the same sources would come to the same tools.
+func (p *toolPlan) serves(in planInputs, offered []contrib.Entry[tool.Source], sources, restrictions uint64) bool {
+	return p.tools != nil && p.fixed && p.inputs == in && p.sources == sources && p.restrictions == restrictions &&
+		len(p.offered) == len(offered) && (len(offered) == 0 || &p.offered[0] == &offered[0])
+}
+
 // planInputs is what a planning pass depends on beside the points.
 type planInputs struct {
-	mode, provider, model string
-	images                bool
+	workspace, mode, provider, model string
+	images                           bool
 }
 
 // prepareClient finds the model of the turn, and makes a client when the last one does not serve.
@@ -118,26 +131,31 @@ var errNoClient = errors.New("kernel: the middleware returned no client")
 
 // prepareTools runs a planning pass, unless every source is known to answer what it answered before.
 func (p *plan) prepareTools(ctx context.Context, t *turn) error {
-	inputs := planInputs{mode: t.mode, provider: p.request.Provider, model: p.request.Model, images: p.request.ImageInput}
+	inputs := planInputs{workspace: t.thread.workspace, mode: t.mode, provider: p.request.Provider, model: p.request.Model, images: p.request.ImageInput}
 	sources, restrictions := tool.Sources.Revision(t.view), tool.Restrictions.Revision(t.view)
-	if p.tools != nil && p.fixed && p.inputs == inputs && p.sources == sources && p.restrictions == restrictions {
+	id := contrib.ThreadID(t.thread.id)
+	entries, edits := tool.Sources.Entries(t.view, id), tool.Restrictions.Entries(t.view, id)
+	if p.serves(inputs, entries, sources, restrictions) {
+		return nil
+	}
+	k := t.kernel
+	if last := k.planned.Load(); last != nil && len(edits) == 0 && last.serves(inputs, entries, sources, restrictions) {
+		p.toolPlan = *last // what another thread planned
 		return nil
 	}
 	catalog := tool.CatalogWork
 	if t.mode == ModePlan {
 		catalog = tool.CatalogPlan
 	}
-	id := contrib.ThreadID(t.thread.id)
-	entries := tool.Sources.Entries(t.view, id)
 	snapshot, diagnostics, err := toolset.Plan(ctx, toolset.Inputs{
 		Sources:      entries,
-		Restrictions: tool.Restrictions.Entries(t.view, id),
+		Restrictions: edits,
 		Planning: tool.Planning{
 			Thread: t.thread.id, Turn: t.id, ThreadKind: string(model.Agent), Workspace: t.thread.workspace, Catalog: catalog,
 			Provider: p.request.Provider, Model: p.request.Model, Images: p.request.ImageInput, Revision: sources,
 		},
 		Report:   t.report,
-		Reserved: t.kernel.config.ReservedTools,
+		Reserved: k.config.ReservedTools,
 	})
 	if err != nil {
 		return fmt.Errorf("kernel: plan the tools of the turn: %w", err)
@@ -146,14 +164,23 @@ func (p *plan) prepareTools(ctx context.Context, t *turn) error {
 		d.Time = time.Now()
 		t.diagnose(d)
 	}
-	p.tools, p.inputs, p.sources, p.restrictions = snapshot, inputs, sources, restrictions
-	p.fixed = fixed(entries)
-	p.tokens = estimate.Tools(snapshot.Models())
-	p.names = make([]string, 0, len(snapshot.Models()))
+	p.toolPlan = toolPlan{
+		tools: snapshot, inputs: inputs, names: make([]string, 0, len(snapshot.Models())), tokens: estimate.Tools(snapshot.Models()),
+		fixed: fixed(entries), offered: entries, sources: sources, restrictions: restrictions,
+	}
 	for _, m := range snapshot.Models() {
 		p.names = append(p.names, m.Name)
 	}
+	if p.fixed && len(edits) == 0 && len(diagnostics) == 0 && !fromPlugins(entries) {
+		own := p.toolPlan
+		k.planned.Store(&own)
+	}
 	return nil
+}
+
+// fromPlugins reports whether a plugin is among the sources: its tools are bound to the thread that they were planned for.
+func fromPlugins(entries []contrib.Entry[tool.Source]) bool {
+	return slices.ContainsFunc(entries, func(e contrib.Entry[tool.Source]) bool { return e.Origin.Kind() == "plugin" })
 }
 
 // fixed reports whether every source always answers the same.

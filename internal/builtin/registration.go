@@ -16,6 +16,7 @@ type kind struct {
 	hints       tool.Hints
 	catalogs    tool.Catalogs
 	timeout     time.Duration
+	inline      bool // it only computes; see [tool.Binding]
 	classify    func(s *Source, c tool.Call, workspace string) tool.Classification
 	run         func(s *Source, ctx context.Context, i *tool.Invocation) tool.Result
 }
@@ -31,7 +32,7 @@ func (s *Source) registration(k kind) tool.Registration {
 			Exposure: tool.Direct, Audiences: tool.AudienceModel | tool.AudienceHost, PolicyScope: tool.ScopeProfile,
 		},
 		Binding: tool.Binding{
-			Timeout: k.timeout,
+			Timeout: k.timeout, Inline: k.inline,
 			Runtime: tool.RuntimeFunc(func(ctx context.Context, i tool.Invocation) (tool.Result, error) {
 				if err := ctx.Err(); err != nil {
 					return cancelled(), nil

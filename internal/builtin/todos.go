@@ -63,7 +63,7 @@ var todoreadTool = kind{
 	name:        "todoread",
 	description: "Returns the list of todos of this conversation.",
 	schema:      `{"type":"object","properties":{},"additionalProperties":false}`,
-	hints:       tool.Hints{ReadOnly: true}, catalogs: tool.CatalogBoth,
+	hints:       tool.Hints{ReadOnly: true}, catalogs: tool.CatalogBoth, inline: true,
 	classify: classifyHarmless, run: (*Source).todoread,
 }
 

@@ -13,7 +13,8 @@
 // has exactly one [Outcome].
 //
 // A tool runs on a goroutine of its own and is left behind when it does not end in time. From then on nothing that it
-// was given works any more. A tool that calls another one goes through the dispatcher again, with its own call as parent.
+// was given works any more. One of the host's that only computes may say so, and is run on the caller's goroutine
+// (tool.Binding, Inline). A tool that calls another one goes through the dispatcher again, with its own call as parent.
 //
 // The package does not plan tools (package toolset), does not decide about approval (package approval) and stores nothing
 // but the whole text of results that are too long for a model.

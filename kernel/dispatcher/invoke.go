@@ -18,6 +18,10 @@ var errOverdue = errors.New("dispatcher: the time of the call has passed")
 func (p *Prepared) invoke(ctx context.Context, wake <-chan struct{}, serve func()) tool.Result {
 	i := &invocation{p: p, ctx: toolContext{parent: ctx}, done: make(chan answer, 1)}
 	defer i.end()
+	if p.tool.Binding.Inline {
+		i.run()
+		return p.ending(ctx, <-i.done)
+	}
 	go i.run()
 
 	var overdue <-chan time.Time

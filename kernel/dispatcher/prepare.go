@@ -101,6 +101,9 @@ func (p *Prepared) Parallel() bool {
 	return !p.refused && k.Risk == tool.Read && k.Authority == tool.Workspace
 }
 
+// Inline reports whether the tool runs on the goroutine that calls [Prepared.Run].
+func (p *Prepared) Inline() bool { return !p.refused && p.tool.Binding.Inline }
+
 // protect runs host code of a contribution and turns a panic into an error.
 func (d *Dispatcher) protect(f func() error) (err error) {
 	defer func() {

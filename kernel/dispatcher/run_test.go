@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -27,6 +28,36 @@ func owners(t *testing.T, f func(t *testing.T, h *host, offer func(...tool.Regis
 		h := newHost(t)
 		f(t, h, func(list ...tool.Registration) { h.moduleTools("m", list...) })
 	})
+	t.Run("inline", func(t *testing.T) {
+		h := newHost(t)
+		f(t, h, func(list ...tool.Registration) {
+			for i := range list {
+				list[i].Binding.Inline = true
+			}
+			h.moduleTools("m", list...)
+		})
+	})
+}
+
+func TestInlineToolsRunOnTheGoroutineOfTheTurn(t *testing.T) {
+	running := func() string { // the first line of a stack names its goroutine
+		b := make([]byte, 64)
+		first, _, _ := strings.Cut(string(b[:runtime.Stack(b, false)]), "[")
+		return first
+	}
+	h := newHost(t)
+	where := registration("where", func(context.Context, tool.Invocation) (tool.Result, error) { return tool.Text(running()), nil })
+	inline := where
+	inline.Definition.ID, inline.Definition.Name, inline.Binding.Inline = "inline", "inline", true
+	outer := registration("outer", func(ctx context.Context, i tool.Invocation) (tool.Result, error) {
+		i.Progress("calling")
+		return i.Call(ctx, "inline", nil)
+	})
+	outer.Binding.Inline = true
+	h.tools(where, inline, outer)
+	assert.Equal(t, running(), h.call("inline", `{}`).Text)
+	assert.Equal(t, running(), h.call("outer", `{}`).Text, "a subcall too")
+	assert.NotEqual(t, running(), h.call("where", `{}`).Text)
 }
 
 // TOOL-2: a recorder that fails is skipped, and the others see one start and one end.
@@ -166,7 +197,7 @@ func TestMetaIsForTheHost(t *testing.T) {
 			return tool.Result{Content: tool.Text("x").Content, Meta: json.RawMessage(`{"a":1}`), Spill: "/etc/passwd", Executed: true}, nil
 		}))
 		o := h.call("t", `{}`)
-		assert.Equal(t, t.Name() == "TestMetaIsForTheHost/module", len(o.Result.Meta) > 0)
+		assert.Equal(t, t.Name() != "TestMetaIsForTheHost/plugin", len(o.Result.Meta) > 0)
 		assert.Empty(t, o.Result.Spill)
 	})
 }

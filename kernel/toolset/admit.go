@@ -133,8 +133,13 @@ func (p *pass) bind(t *Tool, o contrib.Origin) {
 	case b.Timeout > maxTimeout:
 		b.Timeout = maxTimeout
 	}
-	if k := t.Definition.Key.Kind; k == tool.OwnerPlugin || k == tool.OwnerModule {
+	switch t.Definition.Key.Kind {
+	case tool.OwnerPlugin:
+		b.Classify, b.Inline = nil, false
+	case tool.OwnerModule:
 		b.Classify = nil
+	case tool.OwnerExternal:
+		b.Inline = false
 	}
 	if b.ID == "" || o.Kind() != string(tool.OwnerPlugin) {
 		b.ID = t.Definition.Key.String() + ":" + p.revision

@@ -139,7 +139,7 @@ func TestPluginToolInASnapshot(t *testing.T) {
 	h.plugin("acme.a", offers("s", named("t", func(r *tool.Registration) {
 		r.Definition.Key = tool.Key{Kind: tool.OwnerBuiltin, Owner: "x", ID: "y"}
 		r.Definition.PolicyScope, r.Definition.FlatName, r.Definition.Authority = tool.ScopeRuntime, "taken", "mine"
-		r.Binding.Timeout, r.Binding.ID = tool.Unlimited, "mine"
+		r.Binding.Timeout, r.Binding.ID, r.Binding.Inline = tool.Unlimited, "mine", true
 		r.Binding.Classify = func(context.Context, tool.Call, string) tool.Classification {
 			return tool.Classification{Risk: tool.Read, Authority: tool.Workspace}
 		}
@@ -158,6 +158,7 @@ func TestPluginToolInASnapshot(t *testing.T) {
 	assert.Equal(t, "t", p.Flat)
 	assert.Equal(t, toolset.DefaultTimeout, p.Binding.Timeout)
 	assert.Nil(t, p.Binding.Classify)
+	assert.False(t, p.Binding.Inline, "nobody vouches for a plugin's tool")
 }
 
 // TOOL-6: a snapshot keeps no object of a plugin alive.

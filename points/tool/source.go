@@ -39,6 +39,11 @@ type Binding struct {
 	Timeout     time.Duration // of one invocation; 0: 120 s; Unlimited for none (built-ins only); at most 24 h
 	ID          string        // binding id, set by the host
 
+	// Inline says that Runtime only computes: it waits for nothing and returns within a moment. It is then run on the
+	// goroutine of the turn, which saves handing the call over, and nothing can leave it behind: Timeout is not enforced.
+	// It is for tools that the host itself vouches for, and is dropped for plugins and external tool sets.
+	Inline bool
+
 	// Classify is the fixed rule of a built-in tool or an external tool set. It is dropped for plugins, which are
 	// classified by tool.classifier and their hints.
 	Classify func(ctx context.Context, c Call, workspace string) Classification
