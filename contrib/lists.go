@@ -1,6 +1,9 @@
 package contrib
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+	"unsafe"
+)
 
 // eagerLists is how many elements the lists of one point may have together to be computed at the publication. Beyond it
 // a thread's list, and the metadata of the workspace list, are computed by the first reader and then kept: a registry
@@ -16,8 +19,8 @@ type lists[T any] struct {
 }
 
 // makeLists makes the lists of now. before are those of old; what is the same is taken from there.
-func makeLists[T any](before any, old, now *pointState) any {
-	was, _ := before.(*lists[T])
+func makeLists[T any](before unsafe.Pointer, old, now *pointState) unsafe.Pointer {
+	was := (*lists[T])(before)
 	if was == nil {
 		was, old = &lists[T]{}, unused
 	}
@@ -52,8 +55,11 @@ func makeLists[T any](before any, old, now *pointState) any {
 			s.values.Store(&values)
 			s.entries.Store(entriesOf[T](list))
 		}
+		if values := s.values.Load(); values != nil {
+			s.eager = *values
+		}
 	}
-	return l
+	return unsafe.Pointer(l)
 }
 
 // take copies the lists that a thread had, if it sees the same now.

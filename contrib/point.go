@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync/atomic"
 	"time"
+	"unsafe"
 )
 
 // Point is a named, typed place to contribute to. It is declared once, as a package-level variable, with [Define]. The
@@ -47,11 +48,11 @@ type AnyPoint interface {
 type definition struct {
 	number   int
 	info     PointInfo
-	describe func(value any) (any, error)               // nil without Describe
-	reserved func(value any) error                      // nil without Reserved
-	guard    func(value, meta any, ref Ref) any         // nil without Guard
-	standIn  func(Hold) any                             // nil without StandIn
-	lists    func(before any, old, now *pointState) any // makes the typed lists of one state
+	describe func(value any) (any, error)                                     // nil without Describe
+	reserved func(value any) error                                            // nil without Reserved
+	guard    func(value, meta any, ref Ref) any                               // nil without Guard
+	standIn  func(Hold) any                                                   // nil without StandIn
+	lists    func(before unsafe.Pointer, old, now *pointState) unsafe.Pointer // makes the typed lists of one state
 }
 
 // name is the point's name, for points that were never defined too.
@@ -138,31 +139,30 @@ func (p *Point[T]) Add(r *Registrar, value T, opts ...Option) (*Handle, error) {
 // In returns the resolved values of the point for a thread; a blank thread gives the workspace list. It takes no lock
 // and does not allocate. The slice is shared and must not be changed.
 func (p *Point[T]) In(v *View, thread ThreadID) []T {
-	l := p.resolved(v)
+	if v == nil || p.number >= len(v.lists) {
+		return nil
+	}
+	l := (*lists[T])(v.lists[p.number])
 	if l == nil {
 		return nil
 	}
-	if thread == "" || len(l.threads.slots) == 0 {
+	if thread == "" {
 		return l.values
 	}
-	// The search of table.find for an id of usual length and a list that is there, written out: each call on the way
-	// would take longer than the step itself.
-	if n := len(thread); n >= 8 && !l.threads.full {
+	// The first step of table.find for an id of usual length, written out: each call on the way would take longer than the
+	// step itself. Most often it is the very string that the table holds.
+	if n, slots := len(thread), l.threads.cheap; n >= 8 && len(slots) > 0 {
 		b := thread[n-8:]
 		x := uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
 			uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56 // last8
-		for i := mix(x); ; i++ {
-			s := l.threads.at(i)
-			if s.id == "" {
-				return l.values
-			}
-			if !equal(s.id, thread) {
-				continue
+		s := &slots[mix(x)&uint64(len(slots)-1)]
+		if unsafe.StringData(string(s.id)) == unsafe.StringData(string(thread)) && len(s.id) == n {
+			if s.eager != nil {
+				return s.eager
 			}
 			if values := s.values.Load(); values != nil {
 				return *values
 			}
-			break
 		}
 	}
 	return l.search(thread)
@@ -191,6 +191,5 @@ func (p *Point[T]) resolved(v *View) *lists[T] {
 	if v == nil || p == nil || p.number >= len(v.lists) {
 		return nil
 	}
-	l, _ := v.lists[p.number].(*lists[T])
-	return l
+	return (*lists[T])(v.lists[p.number])
 }

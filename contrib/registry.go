@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"unsafe"
 )
 
 // Registry holds the entries of all admitted points of one host: one immutable state behind one pointer. Make one with
@@ -44,7 +45,7 @@ func New(points ...AnyPoint) (*Registry, error) {
 		r.admitted[d.number] = d
 	}
 	slices.SortFunc(r.points, func(a, b AnyPoint) int { return cmp.Compare(a.Name(), b.Name()) })
-	r.view.Store(&View{lists: make([]any, len(r.admitted)), points: make([]*pointState, len(r.admitted))})
+	r.view.Store(&View{lists: make([]unsafe.Pointer, len(r.admitted)), points: make([]*pointState, len(r.admitted))})
 	r.builtin = &Registrar{owner: newOwner(r, nil, Builtin())}
 	return r, nil
 }

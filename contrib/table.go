@@ -4,7 +4,6 @@ import (
 	"hash/maphash"
 	"math/bits"
 	"sync/atomic"
-	"unsafe"
 )
 
 // maxProbes is how many slots with other ids the cheap hash may make a search look at, on the average. Ids that are
@@ -15,6 +14,7 @@ const maxProbes = 1
 // instructions: Go's own map costs several times as much. The zero table has no thread.
 type table[T any] struct {
 	slots []slot[T] // a power of two of them
+	cheap []slot[T] // the same while full is false, else none
 	full  bool      // hash the whole id, because the cheap hash does not tell these ids apart
 	seed  maphash.Seed
 }
@@ -22,6 +22,7 @@ type table[T any] struct {
 // slot holds the lists of one thread, each computed once. An empty slot has a blank id.
 type slot[T any] struct {
 	id      ThreadID
+	eager   []T // what values has, when it was computed at the publication: one load nearer
 	values  atomic.Pointer[[]T]
 	entries atomic.Pointer[[]Entry[T]]
 	state   *threadState
@@ -38,6 +39,9 @@ func newTable[T any](threads []*threadState) table[T] {
 			t.seed = maphash.MakeSeed()
 		}
 		if t.fill(threads) {
+			if !t.full {
+				t.cheap = t.slots
+			}
 			return t
 		}
 	}
@@ -102,8 +106,3 @@ func last8(id ThreadID) uint64 {
 
 // mix spreads the bits of x; the useful ones end up low.
 func mix(x uint64) uint64 { return x * 0x9e3779b97f4a7c15 >> 32 }
-
-// equal compares two ids. Most often they are one string, which takes no look at the bytes.
-func equal(a, b ThreadID) bool {
-	return len(a) == len(b) && (unsafe.StringData(string(a)) == unsafe.StringData(string(b)) || a == b)
-}

@@ -1,11 +1,14 @@
 package contrib
 
+import "unsafe"
+
 // View is every point at one instant. It never changes: a reader may keep it, and the lists it gave, for as long as it
 // likes. The zero View is empty.
 type View struct {
 	version uint64
-	// Both are indexed by the number of a point. lists holds a *lists[T], or nil for a point without entries.
-	lists  []any
+	// Both are indexed by the number of a point. lists holds a *lists[T], or nil for a point without entries; a point has
+	// one T for ever, so that the type is not looked at again for each read.
+	lists  []unsafe.Pointer
 	points []*pointState
 }
 
