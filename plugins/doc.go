@@ -22,7 +22,7 @@
 // # What a constructor may ask for
 //
 // [Facts], [Environment], [Settings], [DataDirs], *generations.Lifetime, *contrib.Registrar, *slog.Logger, imported
-// interfaces, *export.Imports, and what the host shares on purpose with [Share] and Options.Extend. Nothing else of the
+// interfaces, *export.Imports, and what the host shares on purpose with [Share], [ShareEach] and Options.Extend. Nothing else of the
 // host is in reach: the graph of a generation is an app of its own.
 //
 // # What an operator sees

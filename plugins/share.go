@@ -12,7 +12,7 @@ import (
 	"github.com/crystalkernel/crystal/generations"
 )
 
-// Shared is one value of the host that generations may ask for by its type. Make it with [ShareValue] or [Share].
+// Shared is one value of the host that generations may ask for by its type. Make it with [ShareValue], [Share] or [Each].
 type Shared struct {
 	shared reflect.Type
 	option fx.Option
