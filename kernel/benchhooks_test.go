@@ -2,6 +2,7 @@ package kernel_test
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strconv"
@@ -18,8 +19,9 @@ import (
 	"github.com/crystalkernel/crystal/points/prompt"
 )
 
-// BenchmarkTurnHooks is the turn of BenchmarkTurn with ten hooks on each hook point that do nothing, on threads of up to
-// ten turns: those of the host are called as they are, those of a plugin through its gate, each with its deadline.
+// BenchmarkTurnHooks is the turn of BenchmarkTurn with ten hooks on each hook point that do nothing, on a fresh thread each
+// time, because model hooks see the whole of it: those of the host are called as they are, those of a plugin through its
+// gate, each with its deadline.
 func BenchmarkTurnHooks(b *testing.B) {
 	var ten []fx.Option
 	for range 10 {
@@ -36,12 +38,25 @@ func BenchmarkTurnHooks(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			k := startBenchKernel(b, &scripted{rounds: 1, parallel: 1}, echoTools(1, false), c.opts...)
 			b.ReportAllocs()
-			var th *kernel.Thread
-			for n := 0; b.Loop(); n++ {
-				if n%10 == 0 { // hooks see the whole thread, which is to stay short
-					th = benchThread(b, k)
+			var threads []*kernel.Thread
+			refill := func() {
+				b.StopTimer()
+				for _, th := range threads {
+					if err := errors.Join(th.Close(b.Context()), k.Delete(b.Context(), th.ID())); err != nil {
+						b.Fatal(err)
+					}
 				}
-				r, err := th.Run(b.Context(), kernel.Input{Text: "go"}, func(kernel.Event) {})
+				threads = threads[:0]
+				for range threadTurns {
+					threads = append(threads, benchThread(b, k))
+				}
+				b.StartTimer()
+			}
+			for n := 0; b.Loop(); n++ {
+				if n%threadTurns == 0 {
+					refill()
+				}
+				r, err := threads[n%threadTurns].Run(b.Context(), kernel.Input{Text: "go"}, func(kernel.Event) {})
 				if err != nil || r.Stop != kernel.Completed {
 					b.Fatalf("%+v %v", r, err)
 				}
