@@ -1,8 +1,6 @@
 package status
 
 import (
-	"errors"
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -17,8 +15,11 @@ type Field struct {
 }
 
 // Updates pushes texts of fields. Calls may come from any goroutine; what comes before the first frame is kept for it.
+//
+// Each generation of a plugin has its own, with the fields that it has contributed. A name that is not among them is
+// ignored, with one note. Once the generation has stopped, calls do nothing.
 type Updates interface {
-	// Set shows text, cleaned to one line of 64 characters; a blank text clears.
+	// Set shows text, cleaned to one line of 64 characters; a blank text clears. It never fails.
 	Set(name, text string)
 	// Clear removes the text.
 	Clear(name string)
@@ -37,26 +38,20 @@ var (
 // BuiltinFields returns the names of the host's own fields, sorted.
 func BuiltinFields() []string { return slices.Clone(builtinFields) }
 
-// Fields is the point status.field.
+// Builtin reports whether name, in lower case, is that of a field of the host.
+func Builtin(name string) bool {
+	_, own := slices.BinarySearch(builtinFields, name)
+	return own
+}
+
+// Fields is the point status.field. Every field is added; [Admit] says which of them have their names.
 var Fields = contrib.Define(contrib.Spec[Field]{
 	Name: "status.field", Doc: "Adds a field that the operator can put on the status line.",
 	Tiers: contrib.TierA, Scopes: contrib.WorkspaceOnly,
 	Evaluation: contrib.Admitted, Failure: contrib.Skip,
-	Describe: func(f Field) (any, error) { return describe(f) },
+	Describe: func(f Field) (any, error) {
+		return Field{Name: strings.ToLower(strings.TrimSpace(f.Name)), Description: strings.TrimSpace(f.Description)}, nil
+	},
 	// A field is data: the copy that Describe made stands for it.
 	Guard: func(_ Field, meta any, _ contrib.Ref) Field { return meta.(Field) },
 })
-
-func describe(f Field) (Field, error) {
-	name := strings.ToLower(strings.TrimSpace(f.Name))
-	switch {
-	case !fieldName.MatchString(name) || len(name) > 32:
-		return Field{}, fmt.Errorf("the field name %.80q is not made of words of letters and digits joined by single hyphens, 32 characters at most", f.Name)
-	case name == "on" || name == "off" || name == "reset":
-		return Field{}, errors.New("the field names on, off and reset are words of the host")
-	}
-	if _, own := slices.BinarySearch(builtinFields, name); own {
-		return Field{}, fmt.Errorf("the field name %q belongs to the host", name)
-	}
-	return Field{Name: name, Description: strings.TrimSpace(f.Description)}, nil
-}
