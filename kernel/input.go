@@ -15,7 +15,7 @@ type Input struct {
 	Images []Image // appended to the text, each on a line of its own
 	Mode   string  // work or plan; blank: the thread's
 	Model  string  // provider/model; blank: the thread's
-	Gear   string  // thinking gear; blank: the model's default
+	Gear   string  // thinking gear, "default" for the model's own; blank: the thread's
 	Limits Limits  // zero values: the kernel's
 
 	// Instructions are sent as the system text word for word: no source of agent.context is asked. Blank: the prompt is

@@ -45,22 +45,31 @@ func byName(_ context.Context, ref string) (model.ClientRequest, error) {
 	}, nil
 }
 
-// client makes the client of a model: factories of the host first, then the first contributed one that says yes.
+// client makes the client of a model.
 func (k *Kernel) client(ctx context.Context, r model.ClientRequest) (model.Client, error) {
+	f, err := k.factory(&r)
+	if err != nil {
+		return nil, err
+	}
+	if r.ImageInput {
+		c, err := f.CreateMultimodal(ctx, r)
+		if c != nil || err != nil {
+			return c, err
+		}
+	}
+	return f.Create(ctx, r)
+}
+
+// factory finds who speaks the protocol of a model: factories of the host first, then the first contributed one that says
+// yes.
+func (k *Kernel) factory(r *model.ClientRequest) (model.ClientFactory, error) {
 	entries := model.Protocols.Entries(k.registry.View(), "")
 	for _, contributed := range []bool{false, true} {
 		for i := range entries {
 			e := &entries[i]
-			if (e.Origin.Kind() == contrib.Builtin().Kind()) == contributed || !e.Value.CanCreate(r.Protocol) {
-				continue
+			if (e.Origin.Kind() == contrib.Builtin().Kind()) != contributed && e.Value.CanCreate(r.Protocol) {
+				return e.Value, nil
 			}
-			if r.ImageInput {
-				c, err := e.Value.CreateMultimodal(ctx, r)
-				if c != nil || err != nil {
-					return c, err
-				}
-			}
-			return e.Value.Create(ctx, r)
 		}
 	}
 	return nil, fmt.Errorf("%w %q of provider %s: name one that this host has, or add a plugin that contributes it to model.protocol",

@@ -35,6 +35,7 @@ type Thread struct {
 	mu        sync.Mutex
 	mode      string
 	model     string
+	gear      string
 	closed    bool
 	notes     []Noted            // for the next turn
 	interrupt context.CancelFunc // ends the running turn; nil between turns

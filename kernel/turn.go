@@ -147,10 +147,10 @@ func (t *Thread) Run(ctx context.Context, in Input, emit func(Event)) (Result, e
 	r := t.turn
 	r.reset()
 	defer r.reset()
-	r.gear, r.fixed, r.emit = in.Gear, in.Instructions, emit
+	r.fixed, r.emit = in.Instructions, emit
 	r.limits = in.Limits.or(t.kernel.config.Limits).or(defaultLimits)
 	t.mu.Lock()
-	r.mode, r.ref = or(in.Mode, t.mode), or(in.Model, t.model)
+	r.mode, r.ref, r.gear = or(in.Mode, t.mode), or(in.Model, t.model), or(in.Gear, t.gear)
 	t.mu.Unlock()
 	ctx, cancel := r.context(ctx)
 	defer cancel()
@@ -197,6 +197,7 @@ func (t *Thread) leave() { <-t.busy }
 // context is the context of the turn: it ends with ctx, when the time of the turn is used up, and when the kernel stops.
 func (t *turn) context(ctx context.Context) (context.Context, context.CancelFunc) {
 	var cancel context.CancelFunc
+	ctx = context.WithValue(ctx, turnKey{}, t.thread)
 	if t.limits.Duration > 0 {
 		ctx, cancel = context.WithTimeoutCause(ctx, t.limits.Duration, errDuration)
 	} else {
@@ -234,7 +235,7 @@ func (t *turn) start(ctx context.Context, in *Input) error {
 	}
 	t.text = item.Text
 	th.mu.Lock()
-	th.mode, th.model = t.mode, t.ref
+	th.mode, th.model, th.gear = t.mode, t.ref, t.gear
 	th.mu.Unlock()
 	th.meter.Add(estimate.Item(item, t.sends()))
 	t.result = Result{Turn: t.id, Window: t.plan.request.ContextWindow}
