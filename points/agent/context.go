@@ -37,6 +37,12 @@ type Source interface {
 	Provider(ctx context.Context, r Request) (Provider, error)
 }
 
+// SourceFunc adapts a function to Source.
+type SourceFunc func(ctx context.Context, r Request) (Provider, error)
+
+// Provider calls f.
+func (f SourceFunc) Provider(ctx context.Context, r Request) (Provider, error) { return f(ctx, r) }
+
 // Provider transforms the context of a request; nil keeps it. A plugin's provider may change the instructions alone.
 type Provider interface {
 	Transform(ctx context.Context, c Context) (*Context, error)
