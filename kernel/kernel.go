@@ -227,14 +227,23 @@ func (k *Kernel) report(e *contrib.EntryInfo, c *contrib.CallError) {
 	}
 }
 
-// signal publishes a signal of a thread.
-func (k *Kernel) signal(kind thread.SignalKind, t *Thread, turn, call string) {
-	v := k.registry.View()
-	entries := thread.Signals.Entries(v, contrib.ThreadID(t.id))
+// Signal publishes a signal on behalf of the host, for what the kernel does not know of: a client asks the operator
+// something (thread.UserInputRequested, thread.UserInputResolved), or takes a thread back (thread.HistoryRolledBack). The
+// kernel publishes the others itself. Publishing never waits. A zero Time is now.
+func (k *Kernel) Signal(s thread.Signal) {
+	entries := thread.Signals.Entries(k.registry.View(), contrib.ThreadID(s.Thread))
 	if len(entries) == 0 {
 		return
 	}
-	k.signals.Publish(entries, thread.Signal{Kind: kind, Thread: t.id, Turn: turn, CallID: call, Time: time.Now()}, k.signalLive)
+	if s.Time.IsZero() {
+		s.Time = time.Now()
+	}
+	k.signals.Publish(entries, s, k.signalLive)
+}
+
+// signal publishes a signal of a thread.
+func (k *Kernel) signal(kind thread.SignalKind, t *Thread, turn, call string) {
+	k.Signal(thread.Signal{Kind: kind, Thread: t.id, Turn: turn, CallID: call})
 }
 
 // signalLive reports whether an entry that this thread does not see belongs to another open thread.

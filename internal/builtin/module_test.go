@@ -2,7 +2,9 @@ package builtin_test
 
 import (
 	"context"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -12,6 +14,8 @@ import (
 
 	"github.com/crystalkernel/crystal/contrib"
 	"github.com/crystalkernel/crystal/internal/builtin"
+	"github.com/crystalkernel/crystal/kernel/kerneltest"
+	"github.com/crystalkernel/crystal/points/thread"
 	"github.com/crystalkernel/crystal/points/tool"
 )
 
@@ -31,4 +35,35 @@ func TestModuleContributesTheSource(t *testing.T) {
 		app.RequireStop()
 		registry.Close()
 	}
+}
+
+// Observers of signals are told that the operator is asked, and that this is over.
+func TestQuestionsAreSignalled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		var heard []string
+		tell := func(s string) {
+			mu.Lock()
+			defer mu.Unlock()
+			heard = append(heard, s)
+		}
+		k := kerneltest.Start(t,
+			kerneltest.Script(kerneltest.Step{Calls: []kerneltest.Call{{Name: "question", Arguments: `{"question":"Which one?"}`}}}),
+			builtin.Module,
+			fx.Supply(builtin.Config{Asker: asker(func(context.Context, builtin.Question) (string, error) {
+				synctest.Wait() // the first signal is there
+				tell("asked")
+				return "the red one", nil
+			})}),
+			contrib.Supply[thread.SignalObserver](thread.Signals, thread.SignalFunc(func(_ context.Context, s thread.Signal) error {
+				if s.CallID != "" {
+					tell(string(s.Kind) + " " + s.Turn + " " + s.CallID)
+				}
+				return nil
+			})))
+		turn := k.Run("go")
+		assert.Equal(t, "the red one", turn.Calls()[0].Text)
+		synctest.Wait()
+		assert.Equal(t, []string{"user_input_requested t1 c1", "asked", "user_input_resolved t1 c1"}, heard)
+	})
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/crystalkernel/crystal/points/thread"
 	"github.com/crystalkernel/crystal/points/tool"
 )
 
@@ -50,6 +51,7 @@ func (s *Source) question(ctx context.Context, i *tool.Invocation) tool.Result {
 		r.Error.Params = map[string]any{"by": "no_operator"}
 		return r
 	}
+	defer s.asking(i)()
 	answer, err := s.asker.AskQuestion(ctx, Question{Thread: i.Thread, Text: args.Question, Options: args.Options, Multiple: args.Multiple})
 	switch {
 	case ctx.Err() != nil:
@@ -64,4 +66,17 @@ func (s *Source) question(ctx context.Context, i *tool.Invocation) tool.Result {
 		answer = "(an empty answer)"
 	}
 	return succeeded(clean(answer), facts{})
+}
+
+// asking tells observers that the operator is asked, and returns what tells them that this is over.
+func (s *Source) asking(i *tool.Invocation) (over func()) {
+	if s.signal == nil {
+		return func() {}
+	}
+	about := thread.Signal{Kind: thread.UserInputRequested, Thread: i.Thread, Turn: i.Turn, CallID: i.CallID}
+	s.signal(about)
+	return func() {
+		about.Kind = thread.UserInputResolved
+		s.signal(about)
+	}
 }

@@ -12,6 +12,8 @@ import (
 
 	"github.com/crystalkernel/crystal/contrib"
 	"github.com/crystalkernel/crystal/internal/builtin/fence"
+	"github.com/crystalkernel/crystal/kernel"
+	"github.com/crystalkernel/crystal/points/thread"
 	"github.com/crystalkernel/crystal/points/tool"
 )
 
@@ -49,7 +51,8 @@ type Source struct {
 	locks        locks
 	todos        Todos
 	asker        Asker
-	kept         *todoMemory // the todos, when nobody else keeps them
+	signal       func(thread.Signal) // tells that the operator is asked; nil: nobody
+	kept         *todoMemory         // the todos, when nobody else keeps them
 }
 
 // New makes the source.
@@ -138,9 +141,10 @@ func (s *Source) fence(workspace, thread string) *fence.Fence {
 type params struct {
 	fx.In
 
-	Config Config `optional:"true"`
-	Todos  Todos  `optional:"true"`
-	Asker  Asker  `optional:"true"`
+	Config Config         `optional:"true"`
+	Todos  Todos          `optional:"true"`
+	Asker  Asker          `optional:"true"`
+	Kernel *kernel.Kernel `optional:"true"`
 }
 
 func fromGraph(p params) *Source {
@@ -151,7 +155,11 @@ func fromGraph(p params) *Source {
 	if c.Asker == nil {
 		c.Asker = p.Asker
 	}
-	return New(c)
+	s := New(c)
+	if p.Kernel != nil {
+		s.signal = p.Kernel.Signal
+	}
+	return s
 }
 
 // Module contributes the built-in tools. It provides *Source, and takes Config, Todos and Asker from the graph when they
