@@ -63,6 +63,8 @@ func (p *program) start(ctx context.Context, b blueprint) (*host, error) {
 	h.log = h.file.logger(b.config.LogLevel, p.options.debug)
 	h.back = p.divert(h.file)
 	list, options := p.pluginPlan(b, h)
+	config := kernelConfig(b, h)
+	config.Commands = p.hostCommands(b, h)
 	h.app = fx.New(
 		fx.NopLogger,
 		fx.StartTimeout(24*time.Hour), // each activation has its own limit
@@ -70,7 +72,7 @@ func (p *program) start(ctx context.Context, b blueprint) (*host, error) {
 		kernel.Module, stock.Host, plugins.Module(list...),
 		plugins.Share[status.Updates](), fx.Supply(fx.Annotate(noStatus{}, fx.As(new(status.Updates)))),
 		fx.Supply(h.log, options, approval.Config{Home: string(b.place.home)}, builtinConfig(b, &h.todos), retrySettings(b.config)),
-		fx.Replace(kernelConfig(b, h)),
+		fx.Replace(config),
 		fx.Decorate(func(kernel.Models) kernel.Models { return b.resolver() }),
 		fx.Decorate(func(threadlog.Store) threadlog.Store { return threadlog.Disk(string(b.place.home)) }),
 		fx.Populate(&h.kernel, &h.plugins, &h.registry),
@@ -82,6 +84,7 @@ func (p *program) start(ctx context.Context, b blueprint) (*host, error) {
 	if err == nil {
 		h.notes = append(h.notes, h.problems()...)
 		h.notes = append(h.notes, h.privileges()...)
+		h.notes = append(h.notes, h.commandNotes()...)
 		if err = h.attach(ctx, h.rows); err != nil {
 			err = errors.Join(err, h.app.Stop(context.WithoutCancel(ctx)))
 		}

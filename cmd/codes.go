@@ -88,6 +88,7 @@ func codes() []code {
 		{dispatcher.CodeApprovalLoweringIgnored, kindNote, "a hook's advice was below the risk that a call has already"},
 		{dispatcher.CodeHookImagesIgnored, kindNote, "images that a hook of results returned were not used"},
 		{kernel.CodeRawHookChangedRequest, kindNote, "a failed round had been changed by a raw hook"},
+		{kernel.CodeCommandNameTaken, kindNote, "a short command name was not given; the command answers behind its owner"},
 		{compaction.CompactionFailed, kindNote, "no summary was stored; the history is as before"},
 
 		{threadlog.ThreadInUse, kindNote, "another process writes to the thread"},

@@ -4,33 +4,79 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/crystalkernel/crystal/contrib"
 	"github.com/crystalkernel/crystal/internal/home"
 	"github.com/crystalkernel/crystal/kernel"
+	"github.com/crystalkernel/crystal/kernel/composer"
+	"github.com/crystalkernel/crystal/points/command"
+	"github.com/crystalkernel/crystal/points/prompt"
 )
 
-// expand turns the slash command of a task into the text that it stands for: a markdown command of the workspace, then
-// of home, then a contributed one. The expansion is not looked at for commands again.
-func (p *program) expand(ctx context.Context, j *job, h *host) (string, error) {
-	name := j.task.command
-	if !p.safe() {
-		files, notes := home.Commands(j.place.home, j.place.tree)
-		j.notes = append(j.notes, notes...)
-		if c, ok := home.FindCommand(files, name); ok {
-			return c.Expand(j.task.rest, h.binder(ctx, j.place.workspace.Path, j.config.Mode)), nil
+// hostCommands are the commands of the host itself in order of precedence: the verbs of clients, then the markdown commands
+// of the workspace and of home.
+func (p *program) hostCommands(b blueprint, h *host) []kernel.HostCommand {
+	list := slices.Clone(verbs)
+	if p.safe() {
+		return list
+	}
+	files, notes := home.Commands(b.place.home, b.place.tree)
+	h.notes = append(h.notes, notes...)
+	for _, c := range files {
+		list = append(list, kernel.HostCommand{
+			Name: c.Name, Aliases: c.Aliases, Description: c.Description, Owner: c.Owner,
+			Expand: func(ctx context.Context, i command.Invocation) (string, error) {
+				return c.Expand(i.Arguments, p.binder(ctx, b, h, i)), nil
+			},
+		})
+	}
+	return list
+}
+
+// binder binds the placeholders in the body of a markdown command.
+func (p *program) binder(ctx context.Context, b blueprint, h *host, i command.Invocation) func(string) string {
+	in := prompt.Binding{Mode: i.Mode, Workspace: b.place.workspace.Path, Session: i.Thread, Approval: b.config.Approval}
+	// A model that can't be chosen leaves its names blank.
+	if r, err := b.resolver().Resolve(ctx, ""); err == nil {
+		in.Provider, in.Model = r.Provider, r.Model
+	}
+	report := func(e *contrib.EntryInfo, f *contrib.CallError) {
+		p.note(home.Note{Code: contrib.CodeCallFailed, Text: fmt.Sprintf("%s failed at %s (%s)", e.Origin, f.Point, f.Cause)})
+	}
+	return func(text string) string {
+		bound, err := composer.Bind(ctx, h.registry.View(), composer.Inputs{Binding: in, Host: p.placeholders(in), Report: report}, text)
+		if err != nil {
+			return text
 		}
+		return bound
 	}
-	text, _, err := h.kernel.Expand(ctx, nil, "/"+name+" "+j.task.rest)
-	if !errors.Is(err, kernel.ErrUnknownCommand) {
-		return text, err
+}
+
+// expand turns the slash command of a task into the text that it stands for.
+func (h *host) expand(ctx context.Context, j *job) (string, error) {
+	mode := j.config.Mode
+	if j.resumed != nil && j.settings.mode == "" {
+		mode = j.resumed.Mode
 	}
-	var names []string
-	for _, c := range h.kernel.Commands(nil) {
-		if c.Action && strings.EqualFold(c.Name, name) {
-			return "", fmt.Errorf("/%s acts on a session; a headless run has no operator", name)
-		}
-		names = append(names, c.Name)
+	text, err := h.kernel.Invoke(ctx, command.Invocation{Name: strings.ToLower(j.task.command), Arguments: j.task.rest, Mode: mode})
+	switch {
+	case errors.Is(err, kernel.ErrActionCommand), errors.Is(err, kernel.ErrVerb):
+		return "", errOperator(j.task.command)
+	case errors.Is(err, kernel.ErrUnknownCommand):
+		return "", fmt.Errorf("%w; text that begins with a slash is given over stdin", err)
 	}
-	return "", fmt.Errorf("unknown command /%s; %s; text that begins with a slash is given over stdin", name, meantOrNone(name, names))
+	return text, err
+}
+
+// commandNotes are the notes about commands without their short name.
+func (h *host) commandNotes() []home.Note {
+	var notes []home.Note
+	for _, n := range h.kernel.TakenCommands() {
+		notes = append(notes, home.Note{
+			Code: home.Code(n.Code), Severity: home.Severity(n.Severity), Plugin: n.Plugin, Point: n.Point, Label: n.Label, Text: n.Message,
+		}.Cleaned())
+	}
+	return notes
 }

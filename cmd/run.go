@@ -14,10 +14,8 @@ import (
 	"github.com/crystalkernel/crystal/contrib"
 	"github.com/crystalkernel/crystal/internal/home"
 	"github.com/crystalkernel/crystal/kernel"
-	"github.com/crystalkernel/crystal/kernel/composer"
 	"github.com/crystalkernel/crystal/kernel/threadlog"
 	"github.com/crystalkernel/crystal/points/model"
-	"github.com/crystalkernel/crystal/points/prompt"
 )
 
 // job is one headless run on its way through the checks.
@@ -45,8 +43,8 @@ func (p *program) runTask(c *cobra.Command, args []string, o *runOptions) error 
 	if j.task, err = p.readTask(args, o.noStdin); err != nil {
 		return err
 	}
-	if slices.Contains(operatorCommands, strings.ToLower(j.task.command)) {
-		return fmt.Errorf("/%s is a command for an operator; a headless run has none", j.task.command)
+	if isVerb(j.task.command) {
+		return errOperator(j.task.command)
 	}
 	for _, step := range []func(context.Context, *job) error{p.locate, p.configure, p.trust, p.choose} {
 		if err := step(ctx, j); err != nil {
@@ -165,12 +163,12 @@ func (p *program) loaded(ctx context.Context, j *job, h *host) error {
 	if j.task.command == "" {
 		return nil
 	}
-	text, err := p.expand(ctx, j, h)
+	text, err := h.expand(ctx, j)
 	if err != nil {
 		return err
 	}
 	j.task.text = j.task.expanded(text)
-	return nil
+	return j.task.check()
 }
 
 // checkPlugins tells an id of the command line that the host does not have.
@@ -271,17 +269,3 @@ func outcome(r kernel.Result) headless.End {
 
 // clientRun is what the prompt sees as the client of a headless run.
 const clientRun = "run"
-
-// binder binds the placeholders in the body of a markdown command.
-func (h *host) binder(ctx context.Context, workspace, mode string) func(string) string {
-	return func(text string) string {
-		bound, err := composer.Bind(ctx, h.registry.View(), composer.Inputs{
-			Context: prompt.Context{Mode: mode, Workspace: workspace, Client: clientRun},
-			Binding: prompt.Binding{Mode: mode, Workspace: workspace},
-		}, text)
-		if err != nil {
-			return text
-		}
-		return bound
-	}
-}

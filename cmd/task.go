@@ -49,13 +49,18 @@ func (p *program) readTask(args []string, noStdin bool) (task, error) {
 		t.command, t.rest = slash(argument)
 		t.text = joined(argument, piped)
 	}
+	return t, t.check()
+}
+
+// check reports a task that no turn can be made of.
+func (t task) check() error {
 	if strings.TrimSpace(t.text) == "" {
-		return task{}, errNoTask
+		return errNoTask
 	}
 	if utf8.RuneCountInString(t.text) > taskLimit {
-		return task{}, fmt.Errorf("the task has more than %d characters; put what is long into a file and name it", taskLimit)
+		return fmt.Errorf("the task has more than %d characters; put what is long into a file and name it", taskLimit)
 	}
-	return t, nil
+	return nil
 }
 
 // joined appends what came over stdin after one blank line.
@@ -109,11 +114,4 @@ func slash(argument string) (name, rest string) {
 	}
 	_, rest, _ = strings.Cut(strings.TrimSpace(argument), word)
 	return word[1:], strings.TrimSpace(rest)
-}
-
-// operatorCommands act on a client; a headless run has none.
-var operatorCommands = []string{
-	"approval", "archive", "clear", "commands", "compact", "exit", "export", "fork", "help", "mode", "model", "new", "plan",
-	"plugins", "prompt", "prompts", "quit", "rename", "resume", "skills", "status", "statusline", "thinking", "threads",
-	"tools", "trust", "work",
 }

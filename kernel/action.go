@@ -15,19 +15,19 @@ type Executed struct {
 	Action bool   // an action command ran
 }
 
-// Execute does what a slash command says: a prompt command is expanded, as [Kernel.Expand] does it, and an action command
+// Execute does what a slash command says: a command that stands for text is expanded, as [Kernel.Expand] does it, and an action command
 // runs. Its notes go to note, one after another, at most command.MaxNotes; when it fails, one more says so with a fixed
 // text, and err stays nil. ok is false for text that is no command. t may be nil.
 func (k *Kernel) Execute(ctx context.Context, t *Thread, text string, note func(Noted)) (done Executed, ok bool, err error) {
-	name, rest, ok := commandLine(text)
+	i, ok := invocation(t, text)
 	if !ok {
 		return Executed{}, false, nil
 	}
-	expanded, action, err := k.find(ctx, t, name, rest)
+	expanded, action, err := k.find(ctx, i)
 	if err != nil || action == nil {
 		return Executed{Text: expanded}, true, err
 	}
-	k.act(ctx, action, rest, note)
+	k.act(ctx, action, i.Arguments, note)
 	return Executed{Action: true}, true, ctx.Err()
 }
 

@@ -1,7 +1,6 @@
 package kernel
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,92 +14,52 @@ import (
 
 // Errors of slash commands.
 var (
-	// ErrUnknownCommand is returned for a slash command that nobody answers.
+	// ErrUnknownCommand is returned for a slash command that nobody answers. Its text lists near names.
 	ErrUnknownCommand = errors.New("kernel: unknown command")
 	// ErrActionCommand is returned by Expand for a command that acts: it has no text.
 	ErrActionCommand = errors.New("kernel: the command acts and stands for no text")
+	// ErrVerb is returned for a verb of a client: the kernel does not carry it out.
+	ErrVerb = errors.New("kernel: the command belongs to the client")
 )
 
-// Command is one contributed slash command as a listing shows it.
+// CommandKind says what a slash command does.
+type CommandKind string
+
+// The kinds of slash commands.
+const (
+	VerbCommand   CommandKind = "verb"   // the client carries it out
+	FileCommand   CommandKind = "file"   // a command of the host that stands for the text of a turn
+	PromptCommand CommandKind = "prompt" // contributed; it stands for the text of a turn
+	ActionCommand CommandKind = "action" // contributed; it acts
+)
+
+// Command is one slash command as a listing shows it.
 type Command struct {
-	Name        string   // the short name; blank when an earlier command keeps it
-	Aliases     []string // those that are free
-	Qualified   string   // <plugin id>:<name>, which always reaches it; blank for a built-in one
-	Description string
-	Action      bool // it acts; otherwise it expands to the text of a turn
-	Origin      contrib.Origin
+	Name        string      `json:"name,omitempty"`      // the short name; blank when another command keeps it
+	Aliases     []string    `json:"aliases,omitempty"`   // those that are free
+	Qualified   string      `json:"qualified,omitempty"` // <owner>:<name>, which always reaches it; blank for a verb
+	Description string      `json:"description,omitempty"`
+	Kind        CommandKind `json:"kind"`
+	Owner       string      `json:"owner"`            // builtin, workspace, user, module:<name> or plugin:<id>@<generation>
+	KeptBy      string      `json:"keptBy,omitempty"` // owner of the command that keeps the short name
 }
 
-// contributed is a command of either point: prompt or action is set.
-type contributed struct {
-	entry  *contrib.EntryInfo
-	meta   command.Meta
-	prompt *contrib.Entry[command.Prompt]
-	action *contrib.Entry[command.Action]
+// Reached is the name that reaches the command, without the slash: the short one, or the qualified one of a command whose
+// short name another one keeps.
+func (c *Command) Reached() string { return or(c.Name, c.Qualified) }
+
+// Commands lists the slash commands of a thread, or of the workspace when t is nil: the verbs of the clients first, then
+// all others, sorted by name.
+//
+// A short name belongs to a verb, else to the first command of the host that has it, else to the first contributed one by
+// order and registration. A command without its short name is listed with the name that reaches it.
+func (k *Kernel) Commands(t *Thread) []Command {
+	return k.commands(k.registry.View(), threadID(t)).listing()
 }
 
-// contributions merges both points by order, then registration.
-func contributions(v *contrib.View, thread contrib.ThreadID) []contributed {
-	var all []contributed
-	prompts := command.Prompts.Entries(v, thread)
-	for i := range prompts {
-		if m, ok := prompts[i].Meta.(command.Meta); ok {
-			all = append(all, contributed{entry: &prompts[i].EntryInfo, meta: m, prompt: &prompts[i]})
-		}
-	}
-	actions := command.Actions.Entries(v, thread)
-	for i := range actions {
-		if m, ok := actions[i].Meta.(command.Meta); ok {
-			all = append(all, contributed{entry: &actions[i].EntryInfo, meta: m, action: &actions[i]})
-		}
-	}
-	slices.SortFunc(all, func(a, b contributed) int {
-		return cmp.Or(cmp.Compare(a.entry.Order, b.entry.Order), cmp.Compare(a.entry.ID, b.entry.ID))
-	})
-	return all
+func (k *Kernel) commands(v *contrib.View, thread contrib.ThreadID) *commands {
+	return newCommands(v, thread, k.config.Commands)
 }
-
-func (c *contributed) qualified() string {
-	if id := c.entry.Origin.ID(); id != "" {
-		return id + ":" + c.meta.Name
-	}
-	return ""
-}
-
-// answers reports whether name, in lower case, means this command.
-func (c *contributed) answers(name string) bool {
-	return name == c.meta.Name || name == c.qualified() || slices.Contains(c.meta.Aliases, name)
-}
-
-// Commands lists the contributed commands of a thread, or of the workspace when t is nil, sorted by name. taken are the
-// names that belong to the host: its verbs and markdown commands, which a contributed command never hides.
-func (k *Kernel) Commands(t *Thread, taken ...string) []Command {
-	return listed(k.registry.View(), threadID(t), taken)
-}
-
-func listed(v *contrib.View, thread contrib.ThreadID, taken []string) []Command {
-	claimed := map[string]bool{}
-	for _, n := range taken {
-		claimed[strings.ToLower(strings.TrimPrefix(n, "/"))] = true
-	}
-	var out []Command
-	for _, c := range contributions(v, thread) {
-		item := Command{Qualified: c.qualified(), Description: c.meta.Description, Action: c.action != nil, Origin: c.entry.Origin}
-		if !claimed[c.meta.Name] {
-			item.Name, claimed[c.meta.Name] = c.meta.Name, true
-		}
-		for _, a := range c.meta.Aliases {
-			if !claimed[a] {
-				item.Aliases, claimed[a] = append(item.Aliases, a), true
-			}
-		}
-		out = append(out, item)
-	}
-	slices.SortStableFunc(out, func(a, b Command) int { return strings.Compare(a.shown(), b.shown()) })
-	return out
-}
-
-func (c *Command) shown() string { return or(c.Name, c.Qualified) }
 
 func threadID(t *Thread) contrib.ThreadID {
 	if t == nil {
@@ -110,53 +69,76 @@ func threadID(t *Thread) contrib.ThreadID {
 }
 
 // Expand turns a slash command into the text that it stands for. ok is false for text that is no command: it does not
-// begin with a slash, or its first word is no command name. Contributions that have the name are asked in order: a prompt
-// command that declines or fails leaves the answer to the next, and an action command ends the search with
-// ErrActionCommand. A name that nobody answers is ErrUnknownCommand. t may be nil. What comes out is not looked at for
-// commands again.
+// begin with a slash, or its first word is no command name. t may be nil. For the rest, see [Kernel.Invoke].
 func (k *Kernel) Expand(ctx context.Context, t *Thread, text string) (expanded string, ok bool, err error) {
-	name, rest, ok := commandLine(text)
+	i, ok := invocation(t, text)
 	if !ok {
 		return "", false, nil
 	}
-	expanded, action, err := k.find(ctx, t, name, rest)
-	if err == nil && action != nil {
-		err = fmt.Errorf("%w: /%s", ErrActionCommand, name)
-	}
+	expanded, err = k.Invoke(ctx, i)
 	return expanded, true, err
 }
 
-// find asks the contributions that have a name, in order. It returns the text of a prompt command, or an action command.
-func (k *Kernel) find(ctx context.Context, t *Thread, name, rest string) (string, *contributed, error) {
-	i := command.Invocation{Name: name, Arguments: rest, Mode: ModeWork}
-	if t != nil {
+// Invoke turns the slash command that an invocation names into the text that it stands for. The exact name counts, in lower
+// case; a qualified name goes before a short one. Contributions that have the name are asked in order: a prompt command
+// that declines or fails leaves the answer to the next, and an action command ends the search with ErrActionCommand. A verb
+// is ErrVerb, and a name that nobody answers is ErrUnknownCommand. What comes out is not looked at for commands again. A
+// blank mode is work.
+func (k *Kernel) Invoke(ctx context.Context, i command.Invocation) (string, error) {
+	expanded, action, err := k.find(ctx, i)
+	if err == nil && action != nil {
+		err = fmt.Errorf("%w: /%s", ErrActionCommand, i.Name)
+	}
+	return expanded, err
+}
+
+// invocation reads a typed command.
+func invocation(t *Thread, text string) (command.Invocation, bool) {
+	name, rest, ok := commandLine(text)
+	i := command.Invocation{Name: name, Arguments: rest}
+	if ok && t != nil {
 		i.Thread, i.Mode = t.id, t.info().Mode
 	}
-	all := contributions(k.registry.View(), threadID(t))
-	for n := range all {
-		c := &all[n]
-		if !c.answers(name) {
-			continue
-		}
-		if c.action != nil {
-			return "", c, nil
-		}
-		one := []contrib.Entry[command.Prompt]{*c.prompt}
-		out, found, err := contrib.First(ctx, one, func(ctx context.Context, p command.Prompt) (string, bool, error) {
-			text, ok, err := p.Expand(ctx, i)
-			if err == nil && len(text) > command.MaxText {
-				err = &contrib.CallError{
-					Cause: contrib.CauseRefused, Point: c.entry.Point, Origin: c.entry.Origin, Label: c.entry.Label,
-					Rule: fmt.Sprintf("the expansion has %d bytes, at most %d are allowed", len(text), command.MaxText),
-				}
+	return i, ok
+}
+
+// find returns the text of the command that an invocation names, or the action command.
+func (k *Kernel) find(ctx context.Context, i command.Invocation) (string, *contributed, error) {
+	i.Mode = or(i.Mode, ModeWork)
+	all := k.commands(k.registry.View(), contrib.ThreadID(i.Thread))
+	for _, c := range all.answering(i.Name) {
+		switch {
+		case c.host != nil && c.host.verb():
+			return "", nil, fmt.Errorf("%w: /%s", ErrVerb, i.Name)
+		case c.host != nil:
+			text, err := c.host.Expand(ctx, i)
+			if err != nil {
+				err = fmt.Errorf("kernel: expand the command /%s: %w", i.Name, err)
 			}
-			return text, ok && strings.TrimSpace(text) != "", err
-		}, k.report)
-		if err != nil || found {
+			return text, nil, err
+		case c.contributed.action != nil:
+			return "", c.contributed, nil
+		}
+		if out, found, err := k.expand(ctx, c.contributed, i); err != nil || found {
 			return out, nil, err
 		}
 	}
-	return "", nil, fmt.Errorf("%w: /%s", ErrUnknownCommand, name)
+	return "", nil, fmt.Errorf("%w /%s%s", ErrUnknownCommand, i.Name, all.near(i.Name))
+}
+
+// expand asks one contributed prompt command.
+func (k *Kernel) expand(ctx context.Context, c *contributed, i command.Invocation) (string, bool, error) {
+	one := []contrib.Entry[command.Prompt]{*c.prompt}
+	return contrib.First(ctx, one, func(ctx context.Context, p command.Prompt) (string, bool, error) {
+		text, ok, err := p.Expand(ctx, i)
+		if err == nil && len(text) > command.MaxText {
+			err = &contrib.CallError{
+				Cause: contrib.CauseRefused, Point: c.entry.Point, Origin: c.entry.Origin, Label: c.entry.Label,
+				Rule: fmt.Sprintf("the expansion has %d bytes, at most %d are allowed", len(text), command.MaxText),
+			}
+		}
+		return text, ok && strings.TrimSpace(text) != "", err
+	}, k.report)
 }
 
 // commandLine splits a typed command at its first white space.
@@ -176,4 +158,17 @@ func commandLine(text string) (name, rest string, ok bool) {
 		return "", "", false
 	}
 	return name, rest, true
+}
+
+// sortCommands puts the verbs first, then everything by the name that reaches it.
+func sortCommands(list []Command) {
+	slices.SortStableFunc(list, func(a, b Command) int {
+		switch av, bv := a.Kind == VerbCommand, b.Kind == VerbCommand; {
+		case av && !bv:
+			return -1
+		case bv && !av:
+			return 1
+		}
+		return strings.Compare(a.Reached(), b.Reached())
+	})
 }

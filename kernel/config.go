@@ -21,6 +21,8 @@ type Config struct {
 	Threshold float64
 	// NoCompaction keeps the kernel from compacting on its own.
 	NoCompaction bool
+	// Commands are the slash commands of the host in order of precedence. A name is kept by the first that has it.
+	Commands []HostCommand
 	// DataDirs gives the data directories of the owner of a tool; nil: none.
 	DataDirs func(tool.Key) tool.DataDirs
 	// ReservedTools are canonical names of built-in tools that are reserved whether or not they are planned.

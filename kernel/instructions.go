@@ -154,6 +154,7 @@ func (t *turn) begin() {
 		Report:  t.report,
 	}, prompt.Chat{Thread: th.id, Turn: t.id, Workspace: th.workspace, Mode: t.mode, Provider: r.Provider, Model: r.Model})
 	t.noteContested()
+	t.noteCommands()
 }
 
 // binding describes a template to placeholders.

@@ -51,6 +51,8 @@ type Kernel struct {
 	memory     agent.Source // for a registry without the built-in one
 	outside    failures     // failures outside of turns
 
+	commandNotes commandNotes
+
 	planned atomic.Pointer[toolPlan] // the last pass that serves other threads too
 
 	mu        sync.Mutex

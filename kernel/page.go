@@ -11,10 +11,11 @@ import (
 	"github.com/crystalkernel/crystal/points/prompt"
 )
 
-// commandPage is the built-in section custom-commands: the contributed commands as the model is told about them. The page
-// of a thread is kept until one of the points of commands changes.
+// commandPage is the built-in section custom-commands: the commands beside the verbs as the model is told about them. The
+// page of a thread is kept until one of the points of commands changes.
 type commandPage struct {
 	registry *contrib.Registry
+	host     []HostCommand
 
 	mu    sync.Mutex
 	pages map[string]page
@@ -29,8 +30,8 @@ type page struct {
 // maxPages bounds what is kept: threads come and go, and a page is quickly built.
 const maxPages = 1024
 
-func commandSection(r *contrib.Registry) contrib.Set {
-	c := &commandPage{registry: r, pages: map[string]page{}}
+func commandSection(r *contrib.Registry, config Config) contrib.Set {
+	c := &commandPage{registry: r, host: config.Commands, pages: map[string]page{}}
 	return contrib.Set{contrib.Item(prompt.Sections, composer.Steady(prompt.SectionFunc(prompt.CustomCommands, c.content)),
 		contrib.Named(prompt.CustomCommands), contrib.Order(1500), contrib.Label(prompt.CustomCommands))}
 }
@@ -38,7 +39,7 @@ func commandSection(r *contrib.Registry) contrib.Set {
 func (c *commandPage) content(_ context.Context, in prompt.Context) (string, error) {
 	v := c.registry.View()
 	prompts, actions := command.Prompts.Revision(v), command.Actions.Revision(v)
-	if prompts == 0 && actions == 0 {
+	if prompts == 0 && actions == 0 && len(c.host) == 0 {
 		return "", nil
 	}
 	c.mu.Lock()
@@ -49,22 +50,39 @@ func (c *commandPage) content(_ context.Context, in prompt.Context) (string, err
 	if len(c.pages) >= maxPages {
 		clear(c.pages)
 	}
-	text := commandText(listed(v, contrib.ThreadID(in.Thread), nil))
+	text := commandText(newCommands(v, contrib.ThreadID(in.Thread), c.host).listing())
 	c.pages[in.Thread] = page{prompts, actions, text}
 	return text, nil
 }
 
-func commandText(commands []Command) string {
-	if len(commands) == 0 {
+const commandIntro = "# Commands\n\nThe operator can use these commands. You cannot; name them where they help.\n"
+
+func commandText(list []Command) string {
+	var b strings.Builder
+	for i := range list {
+		b.WriteString(pageLine(&list[i]))
+	}
+	if b.Len() == 0 {
 		return ""
 	}
-	var b strings.Builder
-	b.WriteString("# Commands\n\nThe operator can use these commands. You cannot; name them where they help.\n")
-	for i := range commands {
-		b.WriteString("\n- /" + commands[i].shown())
-		if d := commands[i].Description; d != "" {
-			b.WriteString(": " + d)
-		}
+	return commandIntro + b.String()
+}
+
+// maxPageText is how many characters of a description the model is shown.
+const maxPageText = 200
+
+// pageLine is the line of a command in the page; nothing for a verb, whose client is no concern of the model.
+func pageLine(c *Command) string {
+	if c.Kind == VerbCommand {
+		return ""
 	}
-	return b.String()
+	line := "\n- /" + c.Reached()
+	text := strings.Join(strings.Fields(c.Description), " ")
+	if n := []rune(text); len(n) > maxPageText {
+		text = string(n[:maxPageText-1]) + "…"
+	}
+	if text != "" {
+		line += ": " + text
+	}
+	return line
 }

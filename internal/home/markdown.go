@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,6 +12,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/crystalkernel/crystal/internal/terminal"
 )
 
 // Command is a slash command from a markdown file.
@@ -28,6 +31,9 @@ const (
 	OwnerWorkspace = "workspace"
 	OwnerUser      = "user"
 )
+
+// maxFirstLine is how many characters of its first line describe a command without a description.
+const maxFirstLine = 80
 
 // commandLimit is the size of the largest command file.
 const commandLimit = 256 << 10
@@ -69,6 +75,11 @@ func commands(root, owner, fence string) (list []Command, notes []Note) {
 			notes = append(notes, n)
 			return nil
 		}
+		if i := slices.IndexFunc(list, func(o Command) bool { return o.Name == c.Name }); i >= 0 {
+			notes = append(notes, warning(CommandFileInvalid,
+				fmt.Sprintf("the command file %s is skipped: %s defines the command %s already", path, list[i].Path, c.Name)))
+			return nil
+		}
 		list = append(list, c)
 		return nil
 	})
@@ -96,7 +107,12 @@ func readCommand(root, path, owner, fence string) (Command, error) {
 	if err := readable(real); err != nil {
 		return c, err
 	}
-	text, err := os.ReadFile(real)
+	f, err := os.Open(real)
+	if err != nil {
+		return c, err
+	}
+	defer func() { _ = f.Close() }()
+	text, err := io.ReadAll(io.LimitReader(f, commandLimit+1))
 	if err != nil {
 		return c, err
 	}
@@ -124,7 +140,7 @@ func (c *Command) parse(text []byte) error {
 	c.Description = meta.Description
 	if c.Description == "" {
 		first, _, _ := strings.Cut(c.Body, "\n")
-		c.Description = first
+		c.Description = terminal.Line(first, maxFirstLine)
 	}
 	for _, a := range meta.Aliases {
 		if a = strings.ToLower(strings.TrimPrefix(a, "/")); aliasName(a) {
@@ -150,23 +166,6 @@ func frontMatter(text []byte) (front, body []byte) {
 		return nil, body
 	}
 	return nil, text
-}
-
-// FindCommand finds the command that a typed name stands for, without case: a name or an alias, or a name behind its
-// owner, as in "user:review".
-func FindCommand(list []Command, name string) (Command, bool) {
-	name = strings.ToLower(name)
-	for _, c := range list {
-		if c.Name == name || c.Owner+":"+c.Name == name {
-			return c, true
-		}
-	}
-	for _, c := range list {
-		if slices.Contains(c.Aliases, name) {
-			return c, true
-		}
-	}
-	return Command{}, false
 }
 
 // Expand returns the text of a turn: the body with $ARGUMENTS and $1 to $9 replaced. Values are inserted once and never

@@ -37,16 +37,6 @@ func TestCommandsAreNamedByTheirPaths(t *testing.T) {
 	assert.Equal(t, "Review $ARGUMENTS.", list[0].Body)
 	assert.Equal(t, "First line", list[2].Description)
 	assert.Equal(t, []string{"CommandFileInvalid", "CommandFileInvalid", "CommandFileInvalid", "CommandFileInvalid", "CommandFileInvalid"}, codes(notes))
-
-	for name, want := range map[string]string{
-		"TEAM:review": "workspace:team:review", "rev": "workspace:team:review", "review": "user:review", "user:review": "user:review", "nosuch": "",
-	} {
-		c, ok := home.FindCommand(list, name)
-		assert.Equal(t, want != "", ok, name)
-		if ok {
-			assert.Equal(t, want, c.Owner+":"+c.Name, name)
-		}
-	}
 }
 
 func TestWorkspaceCommandsComeFirst(t *testing.T) {
@@ -55,12 +45,27 @@ func TestWorkspaceCommandsComeFirst(t *testing.T) {
 	write(t, "ours", tr.tree, "commands", "launch.md")
 	list, notes := home.Commands(tr.home, tr.tree)
 	assert.Empty(t, notes)
-	c, ok := home.FindCommand(list, "launch")
-	require.True(t, ok)
-	assert.Equal(t, "ours", c.Body)
-	c, ok = home.FindCommand(list, "user:launch")
-	require.True(t, ok, "FIELD-U2: a hidden one stays reachable")
-	assert.Equal(t, "theirs", c.Body)
+	require.Len(t, list, 2)
+	assert.Equal(t, []string{"ours", "theirs"}, []string{list[0].Body, list[1].Body})
+}
+
+func TestOneNameInOneTreeIsOneCommand(t *testing.T) {
+	tr := newTrees(t)
+	write(t, "upper", tr.home.Path("commands", "Go.md"))
+	write(t, "lower", tr.home.Path("commands", "go.md"))
+	list, notes := home.Commands(tr.home, "")
+	require.Len(t, list, 1)
+	assert.Equal(t, "upper", list[0].Body)
+	require.Len(t, notes, 1)
+	assert.Contains(t, notes[0].Text, "Go.md defines the command go already")
+}
+
+func TestFirstLineDescribesACommand(t *testing.T) {
+	tr := newTrees(t)
+	write(t, strings.Repeat("é", 100)+"\nsecond", tr.home.Path("commands", "long.md"))
+	list, _ := home.Commands(tr.home, "")
+	require.Len(t, list, 1)
+	assert.Equal(t, strings.Repeat("é", 79)+"…", list[0].Description)
 }
 
 func TestExpandInsertsArgumentsOnce(t *testing.T) {

@@ -45,8 +45,8 @@ func lower(s string) string {
 	return s
 }
 
-// distance is the number of bytes to insert, remove or change.
-func distance(a, b string) int {
+// Distance is the number of bytes to insert, remove or change to make one word of the other.
+func Distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j

@@ -68,7 +68,7 @@ func (s *Snapshot) Nearest(name string, audience tool.Audiences, n int) []string
 		if audience == tool.AudienceModel {
 			own = t.Flat
 		}
-		list = append(list, near{own, distance(wanted, lower(own))})
+		list = append(list, near{own, Distance(wanted, lower(own))})
 	}
 	slices.SortFunc(list, func(a, b near) int {
 		return cmp.Or(cmp.Compare(a.distance, b.distance), strings.Compare(a.name, b.name))
