@@ -66,3 +66,10 @@ func (k *Kernel) ImageClient(ctx context.Context, r model.ClientRequest) (model.
 	}
 	return f.CreateMultimodal(ctx, r)
 }
+
+// IsOpen reports whether this kernel has a thread open.
+func (k *Kernel) IsOpen(thread string) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.threads[thread] != nil
+}
