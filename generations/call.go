@@ -71,19 +71,19 @@ type apart[R any] struct {
 
 // callApart calls fn on a goroutine of its own. The gate waits for that goroutine.
 func callApart[T, R any](ctx context.Context, r *Ref[T], d time.Duration, fn func(ctx context.Context, v T) (R, error)) (zero R, _ error) {
-	s := r.enter()
+	s, in := r.enter()
 	if s == nil {
 		return zero, contrib.ErrUnavailable
 	}
 	if err := ctx.Err(); err != nil {
-		r.gate.leave()
+		r.gate.leave(in)
 		return zero, err
 	}
 	o := &apart[R]{done: make(chan struct{})}
 	o.parent, o.core, o.deadline = ctx, s.core, time.Now().Add(d)
 	go func() {
 		setGoroutineLabels(o.core.labels)
-		defer r.endApart(&o.callContext, o.done, &o.err, &o.returned)
+		defer r.endApart(in, &o.callContext, o.done, &o.err, &o.returned)
 		o.out, o.err = fn(&o.callContext, s.value)
 		if o.err != nil {
 			o.err = r.settle(ctx, &o.callContext, o.err)
@@ -113,7 +113,7 @@ func callApart[T, R any](ctx context.Context, r *Ref[T], d time.Duration, fn fun
 }
 
 // endApart is deferred for each call on a goroutine of its own.
-func (e *entry) endApart(c *callContext, done chan struct{}, err *error, returned *bool) {
+func (e *entry) endApart(in *cell, c *callContext, done chan struct{}, err *error, returned *bool) {
 	if p := recover(); p != nil {
 		*err = e.panicked(p)
 	} else if !*returned {
@@ -122,5 +122,5 @@ func (e *entry) endApart(c *callContext, done chan struct{}, err *error, returne
 	c.end()
 	setGoroutineLabels(nil) // from here on it is the host's, and it is about to end
 	close(done)
-	e.gate.leave()
+	e.gate.leave(in)
 }

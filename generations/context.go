@@ -28,24 +28,24 @@ type watchedContext struct {
 	end func()
 }
 
-// A call that is alone inside may use the context of its predecessor when the caller's context is the same, which is
+// A call that is alone in its cell of the gate may use the context of its predecessor when the caller's context is the same, which is
 // how a call without a deadline allocates nothing. That predecessor has returned, and the gate's counter orders its
 // accesses before ours; there can be one such call at a time.
 
-// freshContext makes the context of a call that is the nth inside, and keeps it for the next one if that may be.
-func (c *core) freshContext(parent context.Context, nth int64) *callContext {
+// freshContext makes the context of a call that is the nth in a cell, and keeps it for the next one if that may be.
+func (c *core) freshContext(parent context.Context, in *cell, nth int64) *callContext {
 	cc := &callContext{parent: parent, core: c}
 	// A context that comes from plugin code keeps a root, and must not be kept by this generation.
 	if nth == 1 && parent.Value(rootKey{}) == nil {
-		c.last = cc
+		in.last = cc
 	}
 	return cc
 }
 
 // exitContext ends the context of a call that has returned.
-func (c *core) exitContext(nth int64, cc *callContext) {
-	if nth == 1 && c.last == cc {
-		c.last = nil
+func exitContext(in *cell, nth int64, cc *callContext) {
+	if nth == 1 && in.last == cc {
+		in.last = nil
 	}
 	cc.end()
 }

@@ -32,8 +32,7 @@ type core struct {
 	cancel     context.CancelCauseFunc
 	gate       *Gate
 	log        *slog.Logger
-	last       *callContext // of the last call that was alone inside; see freshContext
-	timers     sync.Pool    // stopped timers: a call with a deadline needs one for a moment
+	timers     sync.Pool // stopped timers: a call with a deadline needs one for a moment
 }
 
 // timer returns a timer that runs for d. Once it is stopped it goes back to timers.

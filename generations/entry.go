@@ -33,7 +33,8 @@ type binding struct {
 type visit struct {
 	core     *core
 	ctx      *callContext
-	nth      int64          // how many were inside when it came
+	cell     *cell          // of the gate
+	nth      int64          // how many were in the cell when it came
 	was      unsafe.Pointer // the labels of the goroutine before
 	returned bool           // the code has returned, rather than panicked
 }
@@ -44,13 +45,14 @@ func (b *binding) begin(ctx context.Context, v *visit) bool {
 	if !b.handle.Live() {
 		return false
 	}
-	n := b.gate.word.Add(1)
+	in := b.gate.near(unsafe.Pointer(v))
+	n := in.word.Add(1)
 	if n <= 0 {
-		b.gate.leave()
+		b.gate.leave(in)
 		return false
 	}
 	c := b.core
-	v.core, v.nth = c, n
+	v.core, v.cell, v.nth = c, in, n
 	was := goroutineLabels()
 	v.was = was
 	if was != c.labels {
@@ -58,12 +60,12 @@ func (b *binding) begin(ctx context.Context, v *visit) bool {
 	}
 	// Only a call that is alone may look at last: another one could be changing it.
 	if n == 1 {
-		if last := c.last; last != nil && sameContext(last.parent, ctx) {
+		if last := in.last; last != nil && sameContext(last.parent, ctx) {
 			v.ctx = last
 			return true
 		}
 	}
-	v.ctx = c.freshContext(ctx, n)
+	v.ctx = c.freshContext(ctx, in, n)
 	return true
 }
 
@@ -74,13 +76,13 @@ func (e *entry) end(v *visit, err *error) {
 			*err = e.panicked(p)
 		}
 	}
-	c := v.core
-	if v.nth != 1 || c.last != v.ctx || v.ctx.watched.Load() != nil {
-		c.exitContext(v.nth, v.ctx)
+	in := v.cell
+	if v.nth != 1 || in.last != v.ctx || v.ctx.watched.Load() != nil {
+		exitContext(in, v.nth, v.ctx)
 	}
 	setGoroutineLabels(v.was)
-	if e.gate.word.Add(-1) == closed {
-		e.gate.drain()
+	if in.word.Add(-1) == closed {
+		e.gate.drain(in)
 	}
 }
 

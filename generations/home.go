@@ -40,12 +40,13 @@ func (r *reference) Label() string          { return r.label }
 // Run implements contrib.Containment.
 func (h *home) Run(f func() error) (err error) {
 	c := h.core
-	if c.gate.enter() == 0 {
+	cell := c.gate.enter()
+	if cell == nil {
 		return contrib.ErrUnavailable
 	}
 	was := goroutineLabels()
 	setGoroutineLabels(c.labels)
-	defer c.gate.leave()
+	defer c.gate.leave(cell)
 	defer setGoroutineLabels(was)
 	return c.inline("contribute", f)
 }

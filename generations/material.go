@@ -36,13 +36,18 @@ func (h *home) materialise(e entry, closeIt func() error) (func() error, error) 
 func (m *material) close() error {
 	m.mu.Lock()
 	h, closeIt := m.home, m.closeIt
-	if closeIt == nil || m.gate.enter() == 0 {
+	if closeIt == nil {
+		m.mu.Unlock()
+		return nil
+	}
+	cell := m.gate.enter()
+	if cell == nil {
 		m.mu.Unlock()
 		return nil
 	}
 	m.home, m.closeIt = nil, nil
 	m.mu.Unlock()
-	defer m.gate.leave()
+	defer m.gate.leave(cell)
 
 	h.mu.Lock()
 	delete(h.made, m)

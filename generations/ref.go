@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"sync/atomic"
 	"time"
+	"unsafe"
 
 	"github.com/crystalkernel/crystal/contrib"
 )
@@ -50,12 +51,16 @@ func (r *Ref[T]) gone() bool {
 }
 
 // enter gives the slot with a place inside the gate, or nil when the call is refused.
-func (r *Ref[T]) enter() *slot[T] {
+func (r *Ref[T]) enter() (*slot[T], *cell) {
 	s := r.slot.Load()
-	if s == nil || !s.handle.Live() || r.entry.gate.enter() == 0 {
-		return nil
+	if s == nil || !s.handle.Live() {
+		return nil, nil
 	}
-	return s
+	in := r.entry.gate.enter()
+	if in == nil {
+		return nil, nil
+	}
+	return s, in
 }
 
 // Origin returns who added the entry.
@@ -85,28 +90,30 @@ func (r *Ref[T]) Hold() (held Held[T], ok bool) {
 		return held, false
 	}
 	gate := s.binding.gate
-	if gate.word.Add(1) <= 0 {
-		gate.leave()
+	in := gate.near(unsafe.Pointer(&held))
+	if in.word.Add(1) <= 0 {
+		gate.leave(in)
 		return held, false
 	}
-	return Held[T]{Value: s.value, gate: gate}, true
+	return Held[T]{Value: s.value, gate: gate, cell: in}, true
 }
 
 // Held is a plugin's value with a lease. The zero Held holds nothing. It must not be copied once it is used.
 type Held[T any] struct {
 	Value T
 	gate  *Gate
+	cell  *cell
 }
 
 // Release ends the lease and lets go of the value. It is idempotent. A Held belongs to one goroutine at a time.
 func (h *Held[T]) Release() {
-	gate := h.gate
+	gate, in := h.gate, h.cell
 	if gate == nil {
 		return
 	}
 	*h = Held[T]{}
-	if gate.word.Add(-1) == closed {
-		gate.drain()
+	if in.word.Add(-1) == closed {
+		gate.drain(in)
 	}
 }
 
