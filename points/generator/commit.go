@@ -10,8 +10,8 @@ import (
 // CommitRequest asks for a commit message.
 type CommitRequest struct {
 	Workspace string
-	Diff      string
-	Hint      string
+	Diff      string // what is to be committed, in the form of diff -u or git diff
+	Hint      string // what the operator says about it; may be blank
 }
 
 // CommitMessage is a suggestion; at most 8 KiB in all.
@@ -45,6 +45,6 @@ var CommitMessages = contrib.Define(contrib.Spec[CommitMessageGenerator]{
 	Name: "generator.commit_message", Doc: "Suggests a commit message.",
 	Tiers: contrib.TierB, Scopes: contrib.WorkspaceOnly,
 	Evaluation: contrib.PerCall, Failure: contrib.Fail, Deadline: 60 * time.Second,
-	Targets: []contrib.Target{{Name: CommitMessageTarget, Order: 100, Doc: "Asks the model of the thread."}},
+	Targets: []contrib.Target{{Name: CommitMessageTarget, Order: 100, Doc: "Asks the model of the session."}},
 	Guard:   guardCommitMessage,
 })

@@ -26,10 +26,11 @@ const (
 // WelcomeGenerator suggests what to do first in a workspace. The last entry of the list has authority, and takes all
 // three methods. Nothing returned is no suggestion.
 type WelcomeGenerator interface {
+	// Suggest returns what to do first. Calls may overlap.
 	Suggest(ctx context.Context, r WelcomeRequest) ([]Suggestion, error)
-	// Schedule asks for suggestions to be made in the background.
+	// Schedule asks for suggestions to be made in the background, for later requests. It waits for nothing.
 	Schedule(ctx context.Context, workspace string) error
-	// Clear forgets the suggestions of a workspace.
+	// Clear forgets the suggestions that were made for a workspace.
 	Clear(ctx context.Context, workspace string) error
 }
 
@@ -41,6 +42,6 @@ var Welcomes = contrib.Define(contrib.Spec[WelcomeGenerator]{
 	Name: "generator.welcome", Doc: "Suggests what to do first in a workspace.",
 	Tiers: contrib.TierB, Scopes: contrib.WorkspaceOnly,
 	Evaluation: contrib.PerCall, Failure: contrib.Fail, Deadline: 60 * time.Second,
-	Targets: []contrib.Target{{Name: WelcomeTarget, Order: 100, Doc: "Fixed suggestions."}},
+	Targets: []contrib.Target{{Name: WelcomeTarget, Order: 100, Doc: "Looks at the workspace."}},
 	Guard:   guardWelcome,
 })
