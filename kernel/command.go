@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"unicode"
 
@@ -158,17 +157,4 @@ func commandLine(text string) (name, rest string, ok bool) {
 		return "", "", false
 	}
 	return name, rest, true
-}
-
-// sortCommands puts the verbs first, then everything by the name that reaches it.
-func sortCommands(list []Command) {
-	slices.SortStableFunc(list, func(a, b Command) int {
-		switch av, bv := a.Kind == VerbCommand, b.Kind == VerbCommand; {
-		case av && !bv:
-			return -1
-		case bv && !av:
-			return 1
-		}
-		return strings.Compare(a.Reached(), b.Reached())
-	})
 }

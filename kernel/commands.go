@@ -148,13 +148,29 @@ func (c *commands) answering(name string) []*commandEntry {
 	return out
 }
 
+// sorted puts the verbs first, then everything by the name that reaches it.
+func (c *commands) sorted() []commandEntry {
+	out := slices.Clone(c.all)
+	slices.SortStableFunc(out, func(a, b commandEntry) int {
+		return cmp.Or(cmp.Compare(a.category(), b.category()), strings.Compare(a.Reached(), b.Reached()))
+	})
+	return out
+}
+
+// category of a command in listings.
+func (e *commandEntry) category() int {
+	if e.Kind == VerbCommand {
+		return 0
+	}
+	return 1
+}
+
 // listing returns the commands as a client shows them.
 func (c *commands) listing() []Command {
-	out := make([]Command, len(c.all))
-	for i := range c.all {
-		out[i] = c.all[i].Command
+	out := make([]Command, 0, len(c.all))
+	for _, e := range c.sorted() {
+		out = append(out, e.Command)
 	}
-	sortCommands(out)
 	return out
 }
 

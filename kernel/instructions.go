@@ -101,6 +101,9 @@ func (t *turn) instructions(ctx context.Context, items []*model.Item) (string, [
 		if err != nil {
 			return "", nil, err
 		}
+		if t.explain != nil {
+			t.explain.provider(s, state.Instructions, next.Instructions)
+		}
 		state = next
 	}
 	return state.Instructions, state.Messages, nil
@@ -143,18 +146,23 @@ func (t *turn) again() bool {
 		len(prompt.ChatContexts.In(t.kernel.registry.View(), contrib.ThreadID(t.thread.id))) > 0
 }
 
-// begin says what the prompts of this turn are composed from.
+// begin hands the inputs over, and tells what kept names mean for contributions.
 func (t *turn) begin() {
+	t.thread.prompts.Begin(t.inputs())
+	t.noteContested()
+	t.noteCommands()
+}
+
+// inputs are what the prompts of this turn are composed from.
+func (t *turn) inputs() (composer.Inputs, prompt.Chat) {
 	th, r := t.thread, &t.plan.request
-	th.prompts.Begin(composer.Inputs{
+	return composer.Inputs{
 		Context: prompt.Context{Thread: th.id, Workspace: th.workspace, Mode: t.mode, Client: t.kernel.config.Client, Tools: t.plan.names},
 		Binding: t.binding(t.mode),
 		Hook:    hook.PromptInfo{Scope: th.scope(t.id), Mode: t.mode},
 		Host:    t.host,
 		Report:  t.report,
-	}, prompt.Chat{Thread: th.id, Turn: t.id, Workspace: th.workspace, Mode: t.mode, Provider: r.Provider, Model: r.Model})
-	t.noteContested()
-	t.noteCommands()
+	}, prompt.Chat{Thread: th.id, Turn: t.id, Workspace: th.workspace, Mode: t.mode, Provider: r.Provider, Model: r.Model}
 }
 
 // binding describes a template to placeholders.

@@ -139,7 +139,7 @@ func (p *plan) prepareTools(ctx context.Context, t *turn) error {
 		return nil
 	}
 	k := t.kernel
-	if last := k.planned.Load(); last != nil && len(edits) == 0 && last.serves(inputs, entries, sources, restrictions) {
+	if last := k.planned.Load(); last != nil && t.explain == nil && len(edits) == 0 && last.serves(inputs, entries, sources, restrictions) {
 		p.toolPlan = *last // what another thread planned
 		return nil
 	}
@@ -156,6 +156,7 @@ func (p *plan) prepareTools(ctx context.Context, t *turn) error {
 		},
 		Report:   t.report,
 		Reserved: k.config.ReservedTools,
+		Trace:    t.explain.tools(),
 	})
 	if err != nil {
 		return fmt.Errorf("kernel: plan the tools of the turn: %w", err)

@@ -112,6 +112,10 @@ func (t *turn) reportFailure(e *contrib.EntryInfo, c *contrib.CallError) {
 
 // diagnose passes a diagnostic of planning or dispatch on to the operator. Safe for any goroutine.
 func (t *turn) diagnose(d contrib.Diagnostic) {
+	if t.explain != nil {
+		t.explain.diagnostics = append(t.explain.diagnostics, d)
+		return
+	}
 	t.kernel.registry.Record(d)
 	n := Noted{Code: d.Code, Severity: d.Severity, Point: d.Point, Message: d.Message, Params: d.Params}
 	if d.Origin.Kind() == "plugin" {

@@ -77,6 +77,8 @@ type turn struct {
 	serve  func()                      // flush
 	host   func(name string) string    // placeholder
 
+	explain *explanation // set where a turn is explained and not run: nobody is told of anything
+
 	turnState
 }
 

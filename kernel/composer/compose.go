@@ -22,6 +22,8 @@ type Inputs struct {
 	Host func(name string) string
 	// Report receives entries that failed and were skipped.
 	Report contrib.Report
+	// Trace is told of each step that was taken; nil for nobody. A [Thread] with it asks every section again.
+	Trace func(Step)
 }
 
 // Part is one section of a composed prompt.
@@ -45,7 +47,11 @@ func appendParts(ctx context.Context, v *contrib.View, in Inputs, parts []Part) 
 		if err != nil {
 			return err
 		}
-		if text = strings.TrimSpace(text); text != "" {
+		text = strings.TrimSpace(text)
+		if in.Trace != nil {
+			in.Trace(Step{Kind: SectionStep, Entry: &entries[i].EntryInfo, Name: s.Name(), Text: text})
+		}
+		if text != "" {
 			parts = append(parts, Part{Entry: &entries[i].EntryInfo, Name: s.Name(), Text: text})
 		}
 		return nil
@@ -85,6 +91,7 @@ func Finish(ctx context.Context, v *contrib.View, in Inputs, text string) (strin
 			if err != nil || out == nil {
 				return text, err
 			}
+			trace(in.Trace, AssemblerStep, &last[0].EntryInfo, *out)
 			return *out, nil
 		}, in.Report, contrib.Forwards)
 		if err != nil {
@@ -96,6 +103,7 @@ func Finish(ctx context.Context, v *contrib.View, in Inputs, text string) (strin
 	if err != nil {
 		return "", err
 	}
+	trace(in.Trace, PlaceholderStep, nil, text)
 	return Hooks(ctx, v, in, text)
 }
 
@@ -103,9 +111,16 @@ func Finish(ctx context.Context, v *contrib.View, in Inputs, text string) (strin
 func Hooks(ctx context.Context, v *contrib.View, in Inputs, text string) (string, error) {
 	thread := contrib.ThreadID(in.Context.Thread)
 	if hooks := hook.Prompts.Entries(v, thread); len(hooks) > 0 {
+		i := -1
 		out, err := contrib.Fold(ctx, hooks, text, func(ctx context.Context, h hook.Prompt, text string) (string, error) {
+			i++
 			add, err := h.Prompt(ctx, in.Hook, text)
-			return Append(text, add), err
+			if err != nil {
+				return text, err
+			}
+			text = Append(text, add)
+			trace(in.Trace, HookStep, &hooks[i].EntryInfo, text)
+			return text, nil
 		}, in.Report, contrib.Forwards)
 		if err != nil {
 			return "", err
@@ -121,12 +136,18 @@ func Rewrite(ctx context.Context, v *contrib.View, in Inputs, text string) (stri
 	if len(raws) == 0 {
 		return text, nil
 	}
+	i := -1
 	return contrib.Fold(ctx, raws, text, func(ctx context.Context, h rawhook.RewritePrompt, text string) (string, error) {
+		i++
 		out, err := h.RewritePrompt(ctx, in.Hook, text)
-		if err != nil || out == nil {
+		if err != nil {
 			return text, err
 		}
-		return *out, nil
+		if out != nil {
+			text = *out
+		}
+		trace(in.Trace, HookStep, &raws[i].EntryInfo, text)
+		return text, nil
 	}, in.Report, contrib.Forwards)
 }
 

@@ -37,6 +37,25 @@ func (l *Live) Close(id string) {
 	l.mu.Unlock()
 }
 
+// Borrow makes a thread known that is not open, for as long as one prompt of it is composed without a turn; nil when it is
+// known already. done forgets it, unless it was opened meanwhile.
+func (l *Live) Borrow(id string) (t *Thread, done func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.threads[id] != nil {
+		return nil, func() {}
+	}
+	t = new(Thread)
+	l.threads[id] = t
+	return t, func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.threads[id] == t {
+			delete(l.threads, id)
+		}
+	}
+}
+
 // find returns an open thread; nil for another one.
 func (l *Live) find(id string) *Thread {
 	l.mu.RLock()
@@ -112,7 +131,7 @@ func (t *Thread) Prompt(ctx context.Context, v *contrib.View) (string, error) {
 // has changed.
 func (t *Thread) current(v *contrib.View, notes string) bool {
 	now, last := &t.in.Context, &t.last
-	return t.seen == v && v != nil && notes == t.notes && now.Thread == last.Thread && now.Workspace == last.Workspace &&
+	return t.in.Trace == nil && t.seen == v && v != nil && notes == t.notes && now.Thread == last.Thread && now.Workspace == last.Workspace &&
 		now.Mode == last.Mode && now.Client == last.Client && slices.Equal(now.Tools, last.Tools)
 }
 

@@ -30,6 +30,7 @@ func (p *pass) claim(candidates []candidate) []*Tool {
 		}
 		p.claims[c.tool.Canonical] = c.tool
 		tools = append(tools, c.tool)
+		p.trace(Claimed, c.tool, c.entry)
 	}
 	return tools
 }

@@ -19,6 +19,8 @@ type Inputs struct {
 	Planning     tool.Planning
 	Report       contrib.Report // receives entries that failed and were skipped; nil drops them
 	Reserved     []string       // canonical names of all built-in tools of this host, whatever the catalog
+	// Trace is told of each step that was taken with a tool; nil for nobody.
+	Trace func(Step)
 	// Search makes the built-in that finds deferred tools. It is asked only when there are some. nil, or false: there is
 	// no search.
 	Search func(deferred []*Tool) (tool.Registration, bool)

@@ -32,7 +32,11 @@ func (p *pass) restrict(ctx context.Context, tools []*Tool) ([]*Tool, error) {
 			continue
 		}
 		asked++
-		e, err := contrib.Fold(ctx, p.in.Restrictions, edited{tool: *t}, p.edit, p.in.Report, contrib.Forwards)
+		i := -1
+		e, err := contrib.Fold(ctx, p.in.Restrictions, edited{tool: *t}, func(ctx context.Context, _ tool.Restriction, e edited) (edited, error) {
+			i++
+			return p.step(ctx, &p.in.Restrictions[i], e)
+		}, p.in.Report, contrib.Forwards)
 		if err != nil {
 			return nil, err
 		}
@@ -52,11 +56,29 @@ func (p *pass) restrict(ctx context.Context, tools []*Tool) ([]*Tool, error) {
 	return kept, nil
 }
 
-// edit asks one restriction about one tool.
-func (p *pass) edit(ctx context.Context, r tool.Restriction, e edited) (edited, error) {
+// step asks one restriction about one tool that is not masked.
+func (p *pass) step(ctx context.Context, r *contrib.Entry[tool.Restriction], e edited) (edited, error) {
 	if e.masked {
 		return e, nil
 	}
+	before := e.changed
+	e.changed = false
+	next, err := p.edit(ctx, r.Value, e)
+	switch {
+	case err != nil:
+	case next.masked:
+		own := next.tool
+		p.trace(Masked, &own, &r.EntryInfo)
+	case next.changed:
+		own := next.tool
+		p.trace(Edited, &own, &r.EntryInfo)
+	}
+	next.changed = next.changed || before
+	return next, err
+}
+
+// edit asks one restriction about one tool.
+func (p *pass) edit(ctx context.Context, r tool.Restriction, e edited) (edited, error) {
 	d := *e.tool.Definition
 	edit, err := r.Restrict(ctx, d.Copy(), d.Exposure, p.in.Planning)
 	if err != nil || edit == nil {
