@@ -17,13 +17,14 @@ import (
 	"github.com/crystalkernel/crystal/internal/builtin"
 	"github.com/crystalkernel/crystal/internal/home"
 	"github.com/crystalkernel/crystal/internal/home/jsonc"
+	"github.com/crystalkernel/crystal/internal/modelaccess"
+	"github.com/crystalkernel/crystal/internal/statusline"
 	"github.com/crystalkernel/crystal/kernel"
 	"github.com/crystalkernel/crystal/kernel/approval"
 	"github.com/crystalkernel/crystal/kernel/retry"
 	"github.com/crystalkernel/crystal/kernel/threadlog"
 	"github.com/crystalkernel/crystal/plugins"
 	"github.com/crystalkernel/crystal/points/model"
-	"github.com/crystalkernel/crystal/points/status"
 	"github.com/crystalkernel/crystal/points/tool"
 )
 
@@ -41,6 +42,7 @@ type host struct {
 	kernel   *kernel.Kernel
 	plugins  *plugins.Runtime
 	registry *contrib.Registry
+	status   *statusline.Store
 	notes    []home.Note // of discovery, activation and attaching
 	rows     []home.Row  // the plugin directories
 
@@ -70,12 +72,12 @@ func (p *program) start(ctx context.Context, b blueprint) (*host, error) {
 		fx.StartTimeout(24*time.Hour), // each activation has its own limit
 		fx.StopTimeout(stopTime),
 		kernel.Module, stock.Host, plugins.Module(list...),
-		plugins.Share[status.Updates](), fx.Supply(fx.Annotate(noStatus{}, fx.As(new(status.Updates)))),
 		fx.Supply(h.log, options, approval.Config{Home: string(b.place.home)}, builtinConfig(b, &h.todos), retrySettings(b.config)),
+		fx.Supply(modelaccess.Config{Review: b.reviewModel}),
 		fx.Replace(config),
 		fx.Decorate(func(kernel.Models) kernel.Models { return b.resolver() }),
 		fx.Decorate(func(threadlog.Store) threadlog.Store { return threadlog.Disk(string(b.place.home)) }),
-		fx.Populate(&h.kernel, &h.plugins, &h.registry),
+		fx.Populate(&h.kernel, &h.plugins, &h.registry, &h.status),
 	)
 	err := h.app.Err()
 	if err == nil {
@@ -88,6 +90,7 @@ func (p *program) start(ctx context.Context, b blueprint) (*host, error) {
 		if err = h.attach(ctx, h.rows); err != nil {
 			err = errors.Join(err, h.app.Stop(context.WithoutCancel(ctx)))
 		}
+		h.notes = append(h.notes, h.recorded()...)
 	}
 	if err != nil {
 		h.log.Error("start", "error", err)

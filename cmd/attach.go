@@ -16,6 +16,7 @@ import (
 func (h *host) attach(ctx context.Context, rows []home.Row) error {
 	c := h.catalog(rows)
 	h.plugins.Attach(c)
+	h.status.Load(h.active)
 	entries := hostpoint.Attachments.Entries(h.registry.View(), "")
 	return contrib.FanOut(ctx, entries, func(ctx context.Context, a hostpoint.Attached) error {
 		return a.Attached(ctx, environment(c))

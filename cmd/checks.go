@@ -137,6 +137,7 @@ func (p *program) choose(ctx context.Context, j *job) error {
 	s := j.place.settings
 	j.notes = append(j.notes, s.Notes...)
 	j.config = j.settings.over(s.Config)
+	j.options.reviewedBy(&j.config.ApprovalModel)
 	if j.resumed != nil {
 		picture, _, err := threadlog.Disk(string(j.place.home)).Read(ctx, j.resumed.ID)
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/crystalkernel/crystal/contrib"
 	"github.com/crystalkernel/crystal/internal/home"
 	"github.com/crystalkernel/crystal/internal/home/jsonc"
+	"github.com/crystalkernel/crystal/internal/statusline"
 	"github.com/crystalkernel/crystal/internal/terminal"
 	"github.com/crystalkernel/crystal/kernel"
 	"github.com/crystalkernel/crystal/kernel/compaction"
@@ -89,6 +90,7 @@ func codes() []code {
 		{dispatcher.CodeHookImagesIgnored, kindNote, "images that a hook of results returned were not used"},
 		{kernel.CodeRawHookChangedRequest, kindNote, "a failed round had been changed by a raw hook"},
 		{kernel.CodeCommandNameTaken, kindNote, "a short command name was not given; the command answers behind its owner"},
+		{statusline.CodeUnknown, kindNote, "a plugin set a text for a status field that is not its own"},
 		{compaction.CompactionFailed, kindNote, "no summary was stored; the history is as before"},
 
 		{threadlog.ThreadInUse, kindNote, "another process writes to the thread"},

@@ -214,7 +214,7 @@ func (h *host) protocol(ctx context.Context, j *job) error {
 func (j *job) open(ctx context.Context, k *kernel.Kernel) (*kernel.Thread, error) {
 	o := kernel.Options{
 		Workspace: j.place.workspace.Path, Mode: j.config.Mode, Approval: j.config.Approval,
-		Model: j.choice.Provider.Name + "/" + j.choice.Model,
+		Model: j.choice.Provider.Name + "/" + j.choice.Model, Gear: gearOf(j.config.Thinking),
 	}
 	if j.resumed == nil {
 		return k.Create(ctx, o)

@@ -91,6 +91,7 @@ var noisy = plugins.Plugin{
 			noise()
 			u.Set("build", "green") // FIELD-A17: too early for any screen, and no error
 		}),
+		contrib.Supply(status.Fields, status.Field{Name: "build"}),
 		contrib.Supply(rawhook.RewritePrompts, rawhook.RewritePrompt(rawhook.RewritePromptFunc(
 			func(context.Context, hook.PromptInfo, string) (*string, error) { return nil, nil }))),
 		contrib.Supply(host.Attachments, host.Attached(host.AttachedFunc(func(context.Context, host.Environment) error {

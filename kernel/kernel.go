@@ -108,6 +108,7 @@ type Options struct {
 	Mode      string // work or plan; blank: work
 	Model     string // provider/model; blank: the host's choice
 	Approval  string // approval mode; blank: default
+	Gear      string // thinking gear; blank: the model's default
 }
 
 // Create begins a thread. Nothing is stored before its first turn. Observers of threads and sessions are told.

@@ -52,7 +52,7 @@ type Thread struct {
 
 func newThread(k *Kernel, log *threadlog.Log, o Options) *Thread {
 	t := &Thread{
-		kernel: k, log: log, id: log.ID(), workspace: o.Workspace, mode: o.Mode, model: o.Model,
+		kernel: k, log: log, id: log.ID(), workspace: o.Workspace, mode: o.Mode, model: o.Model, gear: o.Gear,
 		busy: make(chan struct{}, 1), turns: log.State().Turns, prompts: k.live.Open(log.ID()),
 	}
 	mode := o.Approval

@@ -12,7 +12,10 @@ import (
 	"go.uber.org/fx"
 
 	"github.com/crystalkernel/crystal/internal/builtin"
+	"github.com/crystalkernel/crystal/internal/generators"
+	"github.com/crystalkernel/crystal/internal/modelaccess"
 	"github.com/crystalkernel/crystal/internal/offline"
+	"github.com/crystalkernel/crystal/internal/statusline"
 	"github.com/crystalkernel/crystal/internal/wire/protocols"
 )
 
@@ -23,6 +26,10 @@ var (
 	Protocols fx.Option = protocols.Module
 	// Tools are the built-in tools: read, list, glob, grep, edit, write and bash.
 	Tools fx.Option = builtin.Module
+	// Access is what plugins share of the host: model.Facts, and for each generation its model.Clients and status.Updates.
+	Access fx.Option = fx.Options(modelaccess.Module, statusline.Module)
+	// Generators are the built-in commit messages and welcomes. They need Access.
+	Generators fx.Option = generators.Module
 	// Host is all of them together.
-	Host fx.Option = fx.Options(Offline, Protocols, Tools)
+	Host fx.Option = fx.Options(Offline, Protocols, Tools, Access, Generators)
 )

@@ -3,6 +3,7 @@ package generators
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -53,7 +54,7 @@ func topNames(dir string) (map[string]bool, error) {
 	}
 	defer d.Close()
 	list, err := d.Readdirnames(maxEntries)
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
 	names := make(map[string]bool, len(list))
