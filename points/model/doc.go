@@ -18,4 +18,7 @@
 //	}
 //
 // Failures of a provider are *[Error] values, from which the host knows whether to try again.
+//
+// Beside the points there are two services that a host gives to plugins whose constructors ask for them: [Facts] tells which
+// models are in use, and [Clients] asks them.
 package model
