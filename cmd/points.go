@@ -39,13 +39,13 @@ func (p *program) pointsCommand() *cobra.Command {
 			func(ctx context.Context, f terminal.Format, _ []string) error { return p.listPoints(ctx, f) }), show)
 }
 
-// withHost runs fn on a host that is started and stopped around it. It obeys trust.
+// withHost runs fn on a host that is started and stopped around it: the one that a headless run would get. It obeys trust.
 func (p *program) withHost(ctx context.Context, fn func(pl *place, h *host) error) (err error) {
 	pl, err := p.open()
 	if err != nil {
 		return err
 	}
-	h, err := p.start(ctx, blueprint{place: pl, config: pl.settings.Config, client: "app"})
+	h, err := p.start(ctx, blueprint{place: pl, config: pl.settings.Config, client: clientRun})
 	if err != nil {
 		return err
 	}
@@ -67,24 +67,38 @@ func joinStop(first, stop error) error {
 
 func (p *program) listPoints(ctx context.Context, f terminal.Format) error {
 	return p.withHost(ctx, func(_ *place, h *host) error {
-		type record struct {
-			Point         string `json:"point"`
-			Tiers         string `json:"tiers"`
-			Evaluated     string `json:"evaluated"`
-			OnFailure     string `json:"onFailure"`
-			Contributions int    `json:"contributions"`
-		}
-		l := terminal.Listing{Columns: []string{"Point", "Tiers", "Evaluated", "On failure", "Contributions"}}
+		l := terminal.Listing{Columns: []string{
+			"Point", "Tiers", "Evaluated", "On failure", "Contributions", "Scopes", "Deadline", "Contract", "Targets",
+		}}
 		v := h.registry.View()
 		for _, point := range h.registry.Points() {
-			i := point.Info()
-			n := len(point.Infos(v, ""))
-			r := record{i.Name, i.Tiers.String(), i.Evaluation.String(), i.Failure.String(), n}
+			infos := point.Infos(v, "")
+			r := listedPoint{newPointFacts(point.Info(), infos), len(infos)}
 			l.Records = append(l.Records, r)
-			l.Rows = append(l.Rows, []string{r.Point, r.Tiers, r.Evaluated, r.OnFailure, strconv.Itoa(n)})
+			l.Rows = append(l.Rows, []string{
+				r.Point, r.Tiers, r.Evaluated, r.OnFailure, strconv.Itoa(r.Contributions), r.Scopes, text(r.Deadline), r.Contract, targetsCell(r.Targets),
+			})
 		}
 		return l.Print(p.out(), f)
 	})
+}
+
+// targetsCell counts the targets of a point and names those that are not the host's own now.
+func targetsCell(targets []targetRecord) string {
+	if len(targets) == 0 {
+		return ""
+	}
+	var others []string
+	for _, t := range targets {
+		if by := text(t.HeldBy); by != "" && by != contrib.Builtin().String() {
+			others = append(others, t.Name+" by "+by)
+		}
+	}
+	cell := strconv.Itoa(len(targets))
+	if len(others) > 0 {
+		cell += ": " + list(others)
+	}
+	return cell
 }
 
 // entryRecord is one contribution as a line of JSON.
@@ -100,23 +114,36 @@ type entryRecord struct {
 }
 
 type targetRecord struct {
-	Name     string `json:"name"`
-	Order    int    `json:"order"`
-	Guarding bool   `json:"guarding"`
-	Doc      string `json:"doc"`
+	Name     string  `json:"name"`
+	Order    int     `json:"order"`
+	Guarding bool    `json:"guarding"`
+	HeldBy   *string `json:"heldBy"` // owner of the entry that stands there now; unknown for a family of names
+	Doc      string  `json:"doc"`
 }
 
+// pointFacts is what a point declares, and who holds its targets.
+type pointFacts struct {
+	Point     string         `json:"point"`
+	Tiers     string         `json:"tiers"`
+	Evaluated string         `json:"evaluated"`
+	OnFailure string         `json:"onFailure"`
+	Scopes    string         `json:"scopes"`
+	Deadline  *string        `json:"deadline"`
+	Contract  string         `json:"contract"`
+	Targets   []targetRecord `json:"targets"`
+	Doc       string         `json:"doc"`
+}
+
+// listedPoint is one point of the listing as a line of JSON.
+type listedPoint struct {
+	pointFacts
+	Contributions int `json:"contributions"`
+}
+
+// pointRecord is one point with its contributions as a line of JSON.
 type pointRecord struct {
-	Point         string         `json:"point"`
-	Doc           string         `json:"doc"`
-	Contract      string         `json:"contract"`
-	Tiers         string         `json:"tiers"`
-	Scopes        string         `json:"scopes"`
-	Evaluated     string         `json:"evaluated"`
-	OnFailure     string         `json:"onFailure"`
-	Deadline      *string        `json:"deadline"`
-	Targets       []targetRecord `json:"targets"`
-	Contributions []entryRecord  `json:"contributions"`
+	pointFacts
+	Contributions []entryRecord `json:"contributions"`
 }
 
 func (p *program) showPoint(ctx context.Context, f terminal.Format, name, thread string) error {
@@ -132,28 +159,43 @@ func (p *program) showPoint(ctx context.Context, f terminal.Format, name, thread
 	})
 }
 
-func newPointRecord(point contrib.AnyPoint, v *contrib.View, thread contrib.ThreadID) pointRecord {
-	i := point.Info()
-	r := pointRecord{
+func newPointFacts(i contrib.PointInfo, entries []contrib.EntryInfo) pointFacts {
+	r := pointFacts{
 		Point: i.Name, Doc: i.Doc, Contract: i.Contract, Tiers: i.Tiers.String(), Scopes: i.Scopes.String(),
-		Evaluated: i.Evaluation.String(), OnFailure: i.Failure.String(), Targets: []targetRecord{}, Contributions: []entryRecord{},
+		Evaluated: i.Evaluation.String(), OnFailure: i.Failure.String(), Targets: []targetRecord{},
 	}
 	if i.Deadline > 0 {
 		r.Deadline = orNull(i.Deadline.String())
 	}
 	for _, t := range i.Targets {
-		r.Targets = append(r.Targets, targetRecord{t.Name, t.Order, t.Guarding, t.Doc})
+		r.Targets = append(r.Targets, targetRecord{t.Name, t.Order, t.Guarding, orNull(holder(entries, t.Name)), t.Doc})
 	}
+	return r
+}
+
+// holder is the owner of the effective entry at a target; a target whose plugin was lost is held for that plugin.
+func holder(entries []contrib.EntryInfo, target string) string {
+	for i := range entries {
+		e := &entries[i]
+		switch {
+		case e.ShadowedBy != 0 || !e.Occupies(target):
+		case e.Held:
+			return "closed: " + e.Origin.String() + " is lost"
+		default:
+			return e.Origin.String()
+		}
+	}
+	return ""
+}
+
+func newPointRecord(point contrib.AnyPoint, v *contrib.View, thread contrib.ThreadID) pointRecord {
 	entries := point.Infos(v, thread)
+	r := pointRecord{newPointFacts(point.Info(), entries), []entryRecord{}}
 	byID := make(map[uint64]contrib.EntryInfo, len(entries))
 	for _, e := range entries {
 		byID[e.ID] = e
 	}
 	for _, e := range entries {
-		scope := "workspace"
-		if e.Thread != "" {
-			scope = "thread " + string(e.Thread)
-		}
 		shadow := ""
 		if e.ShadowedBy != 0 {
 			by := byID[e.ShadowedBy]
@@ -163,7 +205,7 @@ func newPointRecord(point contrib.AnyPoint, v *contrib.View, thread contrib.Thre
 			}
 		}
 		r.Contributions = append(r.Contributions, entryRecord{
-			e.Origin.String(), orNull(e.Label), e.Order, orNull(e.Name), orNull(e.Replaces), scope, orNull(shadow), e.Held,
+			e.Origin.String(), orNull(e.Label), e.Order, orNull(e.Name), orNull(e.Replaces), scopeOf(string(e.Thread)), orNull(shadow), e.Held,
 		})
 	}
 	return r
@@ -182,9 +224,9 @@ func (p *program) printPoint(f terminal.Format, r pointRecord) error {
 		return err
 	}
 	if len(r.Targets) > 0 {
-		l := terminal.Listing{Columns: []string{"Target", "Order", "Guarding", "Documentation"}}
+		l := terminal.Listing{Columns: []string{"Target", "Order", "Held by", "Guarding", "Documentation"}}
 		for _, t := range r.Targets {
-			l.Rows = append(l.Rows, []string{t.Name, strconv.Itoa(t.Order), terminal.Yes(t.Guarding), t.Doc})
+			l.Rows = append(l.Rows, []string{t.Name, strconv.Itoa(t.Order), text(t.HeldBy), terminal.Yes(t.Guarding), t.Doc})
 		}
 		if _, err := fmt.Fprintln(out.W); err != nil {
 			return err

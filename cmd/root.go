@@ -65,7 +65,7 @@ func (p *program) root() *cobra.Command {
 	root.SetFlagErrorFunc(p.flagError)
 	root.SetHelpCommand(&cobra.Command{Use: "no-help", Hidden: true})
 	root.AddCommand(p.runCommand(), p.threadsCommand(), p.pluginsCommand(), p.toolsCommand(), p.pointsCommand(), p.promptCommand(),
-		p.modelsCommand(), p.doctorCommand(), p.codesCommand(), p.versionCommand(), reserved("build"))
+		p.explainCommand(), p.modelsCommand(), p.doctorCommand(), p.codesCommand(), p.versionCommand(), reserved("build"))
 	return root
 }
 
@@ -163,7 +163,7 @@ func (p *program) stream(w io.Writer) terminal.Stream {
 
 // resumeWhat says which threads there are when --resume names none.
 func (p *program) resumeWhat() error {
-	s, _, err := p.threads()
+	s, err := p.threads()
 	if err != nil {
 		return err
 	}

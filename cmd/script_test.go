@@ -17,6 +17,7 @@ import (
 	"github.com/crystalkernel/crystal/points/command"
 	"github.com/crystalkernel/crystal/points/hook"
 	"github.com/crystalkernel/crystal/points/host"
+	"github.com/crystalkernel/crystal/points/prompt"
 	"github.com/crystalkernel/crystal/points/rawhook"
 	"github.com/crystalkernel/crystal/points/status"
 	"github.com/crystalkernel/crystal/points/tool"
@@ -34,6 +35,8 @@ func TestMain(m *testing.M) {
 		"noisyhost":  func() { crystalcmd.Main(noisy) },
 		"ranhost":    func() { crystalcmd.Main(ran) },
 		"manyhost":   func() { crystalcmd.Main(many()...) },
+		// A plugin that changes the prompt, on top of one that adds to it.
+		"tonehost": func() { crystalcmd.Main(lookup("acme.x", ""), lookup("acme.y", ""), tone) },
 	})
 }
 
@@ -82,6 +85,24 @@ func lookup(id, name string) plugins.Plugin {
 var faulty = plugins.Plugin{
 	ID: "acme.faulty", Version: "1.0.0",
 	Module: fx.Invoke(func() error { return errors.New("token abc") }),
+}
+
+// tone replaces a section, adds to the prompt and watches tool calls.
+var tone = plugins.Plugin{
+	ID: "acme.tone", Version: "1.0.0",
+	Module: fx.Options(
+		contrib.Supply(prompt.Sections, prompt.SectionFunc("tone", func(context.Context, prompt.Context) (string, error) {
+			return "Be \x1b[31mkind.", nil
+		}), contrib.ReplaceTarget(prompt.ResponseStyle)),
+		contrib.Supply(hook.Prompts, hook.Prompt(hook.PromptFunc(func(context.Context, hook.PromptInfo, string) (string, error) {
+			return "Added.", nil
+		})), contrib.Label("adds")),
+		contrib.Supply(hook.ToolCalls, hook.ToolCall(hook.ToolCallFunc(func(context.Context, hook.Call) (*hook.Call, error) {
+			return nil, nil
+		})), contrib.Order(7), contrib.Label("watches")),
+		contrib.Supply(command.Prompts, command.PromptFunc(command.Spec{Name: "status"},
+			func(context.Context, command.Invocation) (string, bool, error) { return "x", true, nil })),
+	),
 }
 
 var noisy = plugins.Plugin{

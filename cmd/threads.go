@@ -19,12 +19,14 @@ import (
 	"github.com/crystalkernel/crystal/kernel/threadlog"
 )
 
+// threadsCommand makes the verbs about stored threads. They work on the store alone: no plugin is started, so that a thread
+// can be put away in a home whose configuration or plugins are broken.
 func (p *program) threadsCommand() *cobra.Command {
 	verb := func(use, short string, run func(ctx context.Context, s *threadlog.DiskStore, e threadlog.Entry) error) *cobra.Command {
 		return &cobra.Command{
 			Use: use, Short: short, Args: oneThread,
 			RunE: func(c *cobra.Command, args []string) error {
-				s, _, err := p.threads()
+				s, err := p.threads()
 				if err != nil {
 					return err
 				}
@@ -84,12 +86,12 @@ func oneThread(c *cobra.Command, args []string) error {
 }
 
 // threads opens the store of the home directory.
-func (p *program) threads() (*threadlog.DiskStore, home.Dir, error) {
+func (p *program) threads() (*threadlog.DiskStore, error) {
 	h, err := home.Find(p.options.home, p.env)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
-	return threadlog.Disk(string(h)), h, nil
+	return threadlog.Disk(string(h)), nil
 }
 
 type verbMaker = func(use, short string, run func(ctx context.Context, s *threadlog.DiskStore, e threadlog.Entry) error) *cobra.Command
@@ -215,13 +217,9 @@ func (p *program) showThread(ctx context.Context, f terminal.Format, s *threadlo
 			stop = r.Stop
 		}
 	}
-	h, err := home.Find(p.options.home, p.env)
+	path, err := s.File(e.ID)
 	if err != nil {
 		return err
-	}
-	path := h.Path("threads", e.ID+".jsonl")
-	if e.Archived {
-		path = h.Path("threads", "archived", e.ID+".jsonl")
 	}
 	fork := ""
 	if o := state.Thread.Fork; o != nil {

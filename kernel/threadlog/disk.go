@@ -111,7 +111,9 @@ func (s *DiskStore) Read(_ context.Context, id string) (*Picture, []Note, error)
 	return p, notes, nil
 }
 
-// find returns the file of a thread, archived or not.
+// File returns the path of the file that a thread is kept in, archived or not. It fails with [ErrNotFound] when there is none.
+func (s *DiskStore) File(id string) (string, error) { return s.find(id) }
+
 func (s *DiskStore) find(id string) (string, error) {
 	if !isID(id) {
 		return "", fmt.Errorf("thread %q: %w", id, ErrNotFound)
