@@ -337,3 +337,35 @@ func TestEveryListedNameReachesItsCommand(t *testing.T) {
 		require.NoError(rt, k.Stop(t.Context()))
 	})
 }
+
+func FuzzExpand(f *testing.F) {
+	for _, seed := range []string{"/echo a b", " /ECHO\u00a0x", "/m:echo\ty", "/etc/hosts", "//", "/echo\xff", "/nosuch-", "/\u0130"} {
+		f.Add(seed)
+	}
+	r, err := contrib.New(points.Catalog()...)
+	require.NoError(f, err)
+	var seen command.Invocation
+	_, err = command.Prompts.Add(r.Builtin(), promptValue("echo", func(i command.Invocation) (string, bool, error) {
+		seen = i
+		return "text", true, nil
+	}))
+	require.NoError(f, err)
+	k := kernel.New(kernel.Parts{Registry: r, Store: threadlog.Memory()})
+	f.Cleanup(func() { _ = k.Stop(context.Background()) })
+	f.Fuzz(func(t *testing.T, text string) {
+		seen = command.Invocation{}
+		expanded, ok, err := k.Expand(t.Context(), nil, text)
+		switch {
+		case !ok:
+			assert.Empty(t, expanded)
+			require.NoError(t, err)
+		case err != nil:
+			require.ErrorIs(t, err, kernel.ErrUnknownCommand)
+			assert.True(t, strings.HasPrefix(strings.TrimSpace(text), "/"))
+		default:
+			assert.Equal(t, "echo", strings.TrimPrefix(seen.Name, "builtin:"))
+			assert.Equal(t, strings.TrimSpace(seen.Arguments), seen.Arguments)
+			assert.True(t, strings.HasSuffix(strings.TrimSpace(text), seen.Arguments), "arguments go in as they are typed")
+		}
+	})
+}

@@ -25,7 +25,8 @@
 // reasons; a plugin that fails, stops or is replaced in the middle of it costs a note or a refused call, never the turn.
 //
 // Beside turns there are side questions ([Thread.Ask]), compaction by hand ([Thread.Compact]), slash commands
-// ([Kernel.Expand], [Kernel.Execute]), forks and deletion ([Kernel.Fork], [Kernel.Delete]).
+// ([Kernel.Expand], [Kernel.Execute]), forks and deletion ([Kernel.Fork], [Kernel.Delete]). [Kernel.ExplainPrompt] and its
+// likes say whose each part of the next request is, why, and what it costs, without sending one.
 //
 // # What it costs
 //

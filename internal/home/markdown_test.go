@@ -87,3 +87,25 @@ func TestExpandInsertsArgumentsOnce(t *testing.T) {
 		})
 	}
 }
+
+func FuzzExpandCommand(f *testing.F) {
+	f.Add("Do $ARGUMENTS now, $1 and $2", `"a b" {{mode}} $1`)
+	f.Add("$$ARGUMENTS$9$", "x")
+	f.Add("{{mode}}", "")
+	f.Fuzz(func(t *testing.T, body, argument string) {
+		var pieces []string
+		text := home.Command{Body: body}.Expand(argument, func(s string) string {
+			pieces = append(pieces, s)
+			return s
+		})
+		rest := body
+		for _, p := range pieces {
+			_, after, ok := strings.Cut(rest, p)
+			require.True(t, ok, "only text of the body is bound, in its order")
+			rest = after
+		}
+		if !strings.Contains(body, "$") {
+			assert.Equal(t, body, text)
+		}
+	})
+}
