@@ -143,7 +143,11 @@ func TestFileThatIsBrokenCountsAsNothing(t *testing.T) {
 	w := generators.NewWelcome(home, quiet)
 	defer w.Close()
 	require.NoError(t, os.WriteFile(filepath.Join(ws, "README"), nil, 0o600))
-	for _, text := range []string{"{", "[]", `{"workspace": "/elsewhere", "made": "2999-01-01T00:00:00Z", "suggestions": ["x"]}`} {
+	now := time.Now().UTC().Format(time.RFC3339)
+	for _, text := range []string{
+		"{", "[]", `{"workspace": "/elsewhere", "made": "` + now + `", "suggestions": ["x"]}`,
+		`{"workspace": "` + filepath.ToSlash(ws) + `", "made": "2999-01-01T00:00:00Z", "suggestions": ["x"]}`,
+	} {
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 		assert.Equal(t, []string{explain, agents, todos}, texts(t, w, ws), text)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/crystalkernel/crystal/contrib"
 	"github.com/crystalkernel/crystal/generations"
 	"github.com/crystalkernel/crystal/internal/modelaccess"
 	"github.com/crystalkernel/crystal/kernel"
@@ -156,7 +157,29 @@ func TestEachThreadHasItsClients(t *testing.T) {
 	require.NoError(t, err)
 	assert.NotNil(t, c)
 	assert.Len(t, h.lab.log(), before+1, "the active thread had none yet")
+	assert.Less(t, h.access.Kept(), 10, "those of closed threads are let go")
 }
+
+// The factory may have been a plugin's that is gone.
+func TestClientsAreMadeAgainWhenProtocolsChange(t *testing.T) {
+	var all []given
+	h := start(t, asker(&all), plugins.Plugin{
+		ID: "acme.p", Version: "1.0.0", Module: contrib.Supply[model.ClientFactory](model.Protocols, other{}),
+	})
+	h.open("large")
+	first, err := all[0].Clients.Session(t.Context())
+	require.NoError(t, err)
+	_, err = h.Plugins.SetEnabled(t.Context(), "acme.p", false, plugins.ScopeProcess)
+	require.NoError(t, err)
+	next, err := all[0].Clients.Session(t.Context())
+	require.NoError(t, err)
+	assert.NotSame(t, first, next)
+}
+
+// other speaks another protocol.
+type other struct{ model.ClientFactory }
+
+func (other) CanCreate(protocol string) bool { return protocol == "other" }
 
 func TestAskingForClientsMakesANote(t *testing.T) {
 	var all []given

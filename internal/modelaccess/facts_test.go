@@ -16,6 +16,7 @@ import (
 	"github.com/crystalkernel/crystal/points/hook"
 	hostpoint "github.com/crystalkernel/crystal/points/host"
 	"github.com/crystalkernel/crystal/points/model"
+	"github.com/crystalkernel/crystal/points/thread"
 )
 
 func TestFactsAreThoseOfTheOpenSession(t *testing.T) {
@@ -40,6 +41,28 @@ func TestFactsAreThoseOfTheOpenSession(t *testing.T) {
 	assert.Equal(t, "other", facts.Session(t.Context()).Model, "the thread that was opened last is the active one")
 	require.NoError(t, th.Close(t.Context()))
 	assert.Equal(t, "other", facts.Session(t.Context()).Model)
+	require.NoError(t, h.access.Started(t.Context(), thread.Info{ID: "child", Agent: "explore"}))
+	assert.Equal(t, "other", facts.Session(t.Context()).Model, "a subagent has no session of its own")
+}
+
+// observer is told of threads.
+type observer func(ctx context.Context)
+
+func (o observer) Started(ctx context.Context, _ thread.Info) error {
+	o(ctx)
+	return nil
+}
+func (o observer) Resumed(context.Context, thread.Info) error  { return nil }
+func (o observer) Deleting(context.Context, thread.Info) error { return nil }
+
+func TestFactsAreThereForEveryObserverOfAThread(t *testing.T) {
+	var all []given
+	var seen string
+	h := start(t, asker(&all, contrib.Supply(thread.Observers, thread.Observer(observer(func(ctx context.Context) {
+		seen = all[0].Facts.Session(ctx).Model
+	})), contrib.Order(-100))))
+	h.open("large")
+	assert.Equal(t, "large", seen)
 }
 
 func TestFactsAreEmptyWhenTheSessionIsOver(t *testing.T) {

@@ -271,6 +271,31 @@ func TestTextsVanishWhenAGenerationFaults(t *testing.T) {
 	assert.Equal(t, "build?", h.shown("build"))
 }
 
+// Between the withdrawal of the fields and the signal to stop nothing costs a note, and neither does what a plugin without
+// fields says while it stops.
+func TestCallsWhileAGenerationStopsDoNothing(t *testing.T) {
+	var all []status.Updates
+	silent := plugins.Plugin{ID: "acme.y", Version: "1.0.0", Module: fx.Invoke(func(u status.Updates, l *generations.Lifetime) error {
+		return l.OnClose("late", func(context.Context) error {
+			u.Set("other", "late")
+			return nil
+		})
+	})}
+	h := start(t, field("acme.x", keeps(&all), "build"), silent)
+	h.load()
+	all[0].Set("build", "green")
+	told := 0
+	defer h.store.Subscribe(func(statusline.Change) {
+		told++
+		all[0].Set("build", "red")
+		all[0].Set("other", "red")
+	})()
+	h.enable("acme.x", false)
+	h.enable("acme.y", false)
+	assert.Equal(t, 1, told)
+	assert.Empty(t, h.notes())
+}
+
 // STATUS-5
 func TestLineHoldsWhatIsThere(t *testing.T) {
 	var all []status.Updates
