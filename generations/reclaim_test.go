@@ -164,3 +164,43 @@ func TestRevokedEntriesDoNotPileUp(t *testing.T) {
 	}
 	assert.Less(t, left, 50)
 }
+
+// What a value made for the host stands beside it: it goes when the host drops it, while the generation lives on, and
+// keeps nothing of a generation that has stopped.
+func TestValuesBesideGoWithTheirGuards(t *testing.T) {
+	r := registry(t)
+	g := activate(t, config(r, add(plain, reply(func(context.Context) error { return nil }))))
+	ref := one(t, r, plain).(guard).ref
+	beside := func() (*generations.Ref[echoer], weak.Pointer[heavy]) {
+		h := &heavy{}
+		return generations.BindBeside(ref, echoer(h)), weak.Make(h)
+	}
+	kept, keptValue := beside()
+	released, releasedValue := beside()
+	_, dropped := beside()
+	for range 100 { // the memory of slots that are not needed any more is looked through when there are many
+		beside()
+	}
+	echo := func(r *generations.Ref[echoer]) error {
+		return r.Do(context.Background(), func(ctx context.Context, v echoer) error {
+			_, err := v.Echo(ctx, "a")
+			return err
+		})
+	}
+	require.NoError(t, echo(kept))
+	require.NoError(t, echo(released))
+	released.Release()
+	released.Release()
+	assert.ErrorIs(t, echo(released), contrib.ErrUnavailable)
+	assert.True(t, collected(func() bool { return dropped.Value() == nil }), "nobody has the reference any more")
+	assert.True(t, collected(func() bool { return releasedValue.Value() == nil }), "it was let go of")
+	assert.NotNil(t, keptValue.Value())
+	assert.Equal(t, "test.plain", kept.Point())
+
+	remains := stop(g).Remains()
+	assert.ErrorIs(t, echo(kept), contrib.ErrUnavailable)
+	assert.True(t, collected(func() bool { return keptValue.Value() == nil && remains.RootGone() }), "a reference that is kept keeps nothing")
+	assert.ErrorIs(t, echo(generations.BindBeside(ref, echoer(&heavy{}))), contrib.ErrUnavailable, "after the stop there is nothing to stand beside")
+	runtime.KeepAlive(kept)
+	runtime.KeepAlive(g)
+}

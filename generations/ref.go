@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 	"unsafe"
+	"weak"
 
 	"github.com/crystalkernel/crystal/contrib"
 )
@@ -37,15 +38,46 @@ func Bind[T any](ref contrib.Ref, value T) *Ref[T] {
 		return &Ref[T]{entry: e}
 	}
 	r := &Ref[T]{entry: own.entry}
-	own.home.keep(own, func(b binding) { r.slot.Store(&slot[T]{binding: b, value: value}) }, r)
+	own.home.keep(own, func(b binding) { r.slot.Store(&slot[T]{binding: b, value: value}) }, remembered(r))
 	return r
 }
+
+// BindBeside binds another value of the same entry, such as a client that the value behind r has made. A guard that lives on
+// after its generation must not keep the [contrib.Ref] that it was given for that, because it leads to the generation.
+func BindBeside[T, U any](r *Ref[T], value U) *Ref[U] {
+	own := &Ref[U]{entry: r.entry}
+	if s := r.slot.Load(); s != nil {
+		s.home.keep(&reference{entry: r.entry, home: s.home, handle: s.handle},
+			func(b binding) { own.slot.Store(&slot[U]{binding: b, value: value}) }, remembered(own))
+	}
+	return own
+}
+
+// Release lets go of the value for good: from here on calls are refused, as after a revocation. It is for what a guard
+// bound for a while, such as a session. It is idempotent.
+func (r *Ref[T]) Release() { r.empty() }
 
 // empty lets go of the value.
 func (r *Ref[T]) empty() { r.slot.Store(nil) }
 
-// gone reports whether the entry was revoked on its own.
-func (r *Ref[T]) gone() bool {
+// known is a reference as its generation knows it, which does not keep it: a guard that the host has dropped, such as that
+// of a client of a thread that was closed, goes with its value.
+type known[T any] struct{ ref weak.Pointer[Ref[T]] }
+
+func remembered[T any](r *Ref[T]) known[T] { return known[T]{weak.Make(r)} }
+
+func (k known[T]) empty() {
+	if r := k.ref.Value(); r != nil {
+		r.empty()
+	}
+}
+
+// gone reports whether nobody has the reference any more, or it has no value, or the entry was revoked on its own.
+func (k known[T]) gone() bool {
+	r := k.ref.Value()
+	if r == nil {
+		return true
+	}
 	s := r.slot.Load()
 	return s == nil || s.handle.ID() != 0 && !s.handle.Live()
 }

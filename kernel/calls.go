@@ -10,17 +10,6 @@ import (
 	"github.com/crystalkernel/crystal/points/tool"
 )
 
-// takeBudget takes one subcall off the turn's budget. Any goroutine.
-func (t *turn) takeBudget() bool {
-	t.side.mu.Lock()
-	defer t.side.mu.Unlock()
-	if !t.budgetFits(1) {
-		return false
-	}
-	t.result.ToolCalls++
-	return true
-}
-
 // beforeStart stores that a tool is about to run: after a crash it is known that it may have. Any goroutine.
 func (t *turn) beforeStart(c dispatcher.Call) error {
 	started := &struct { // one piece of memory for both
@@ -40,14 +29,14 @@ func (t *turn) beforeStart(c dispatcher.Call) error {
 		started.decision = threadlog.Decision{By: v.By, Scope: v.Scope, Rationale: v.Rationale}
 		rec.Decision = &started.decision
 	}
-	if err := t.thread.log.Append(rec); err != nil {
+	if err := t.append(rec); err != nil {
 		return fmt.Errorf("kernel: store the start of call %s: %w", c.ID, err)
 	}
 	if t.listening() {
 		e := CallStarted{
 			CallID: c.ID, ParentID: c.ParentID, Name: c.Effective.Name, Summary: c.Classification.Summary, By: c.Verdict.By,
 		}
-		if c.ParentID == "" && t.group.alone {
+		if c.ParentID == t.thread.startedBy() && t.group.alone {
 			t.send(e) // such a call runs on the goroutine of the turn
 		} else {
 			t.side.post(e)
@@ -104,7 +93,7 @@ func (t *turn) store(o *dispatcher.Outcome) (*model.Item, error) {
 	if err := t.addImages(rec.Item, o.Result.Content); err != nil {
 		return nil, err
 	}
-	return rec.Item, t.thread.log.Append(rec)
+	return rec.Item, t.append(rec)
 }
 
 // addImages stores the images of a result and gives each its place in the text: blocks keep their order.

@@ -84,7 +84,7 @@ func (t *turn) commit(ctx context.Context, answer *model.Response) (StopReason, 
 	if stop == "" && c.calls == 0 {
 		stop = Completed
 	}
-	if stop == "" && !t.budgetFits(c.calls) {
+	if stop == "" && !t.callsFit(c.calls) {
 		stop = ToolCallLimitReached
 	}
 	if stop != "" && c.calls > 0 {
@@ -92,7 +92,7 @@ func (t *turn) commit(ctx context.Context, answer *model.Response) (StopReason, 
 		c.calls = 0
 	}
 	r := &t.plan.request
-	err := t.thread.log.Append(&threadlog.Round{
+	err := t.append(&threadlog.Round{
 		Turn: t.id, Round: t.round, Provider: r.Provider, Protocol: r.Protocol, Model: r.Model, Items: c.items,
 		Finish: answer.Finish, Raw: answer.Raw, Usage: answer.Usage, Attempts: t.attempt.retries + 1,
 	})
@@ -134,15 +134,3 @@ func stopOf(answer *model.Response) (StopReason, error) {
 }
 
 var errWindowFull = errors.New("kernel: the provider says that the context window is full")
-
-// budgetFits reports whether n more tool calls may be made.
-func (t *turn) budgetFits(n int) bool {
-	switch limit := t.limits.ToolCalls; {
-	case limit == NoToolCalls:
-		return n == 0
-	case limit < 0:
-		return true
-	default:
-		return t.result.ToolCalls+n <= limit
-	}
-}

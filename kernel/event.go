@@ -77,6 +77,7 @@ type RoundCommitted struct {
 type CallPending struct {
 	CallID    string `json:"callId"`
 	ParentID  string `json:"parentCallId,omitempty"`
+	Agent     string `json:"agent,omitempty"` // profile of the subagent whose call it is
 	Name      string `json:"name"`
 	Arguments string `json:"arguments"`
 }
@@ -85,6 +86,7 @@ type CallPending struct {
 type ApprovalAsked struct {
 	CallID    string     `json:"callId"`
 	ParentID  string     `json:"parentCallId,omitempty"`
+	Agent     string     `json:"agent,omitempty"` // profile of the subagent whose call it is
 	Tool      string     `json:"tool"`
 	Owner     string     `json:"owner,omitempty"` // who brought the tool
 	Arguments []Argument `json:"arguments,omitempty"`
@@ -107,6 +109,7 @@ type Argument struct {
 type ApprovalAnswered struct {
 	CallID   string `json:"callId"`
 	ParentID string `json:"parentCallId,omitempty"`
+	Agent    string `json:"agent,omitempty"` // profile of the subagent whose call it is
 	Allowed  bool   `json:"allowed"`
 	By       string `json:"by,omitempty"`    // blank: nobody decided
 	Scope    string `json:"scope,omitempty"` // once, session or persistent
@@ -116,6 +119,7 @@ type ApprovalAnswered struct {
 type CallStarted struct {
 	CallID   string `json:"callId"`
 	ParentID string `json:"parentCallId,omitempty"`
+	Agent    string `json:"agent,omitempty"` // profile of the subagent whose call it is
 	Name     string `json:"name"`
 	Summary  string `json:"summary,omitempty"`
 	By       string `json:"by,omitempty"` // who allowed it
@@ -124,6 +128,7 @@ type CallStarted struct {
 // CallProgress is what a running tool says about itself.
 type CallProgress struct {
 	CallID string `json:"callId"`
+	Agent  string `json:"agent,omitempty"` // profile of the subagent whose call it is
 	Text   string `json:"text"`
 }
 
@@ -131,6 +136,7 @@ type CallProgress struct {
 type CallEnded struct {
 	CallID     string          `json:"callId"`
 	ParentID   string          `json:"parentCallId,omitempty"`
+	Agent      string          `json:"agent,omitempty"` // profile of the subagent whose call it is
 	Name       string          `json:"name"`
 	Arguments  string          `json:"arguments"`          // as the tool was called
 	Original   *CallForm       `json:"original,omitempty"` // as the model sent it, when hooks changed it
@@ -161,6 +167,7 @@ type Noted struct {
 	Plugin   string           `json:"plugin,omitempty"`
 	Point    string           `json:"point,omitempty"`
 	Label    string           `json:"label,omitempty"`
+	Agent    string           `json:"agent,omitempty"` // profile of the subagent that it is about
 	Message  string           `json:"message"`
 	Params   map[string]any   `json:"params,omitempty"`
 }

@@ -49,9 +49,7 @@ func (t *turn) runCalls(ctx context.Context, items []*model.Item) (StopReason, e
 			n++
 		}
 	}
-	t.side.mu.Lock()
-	t.result.ToolCalls += n
-	t.side.mu.Unlock()
+	t.countCalls(n)
 	looped := false
 	for _, c := range items {
 		if c.Kind != model.ToolCall {
@@ -84,32 +82,32 @@ func (t *turn) runCalls(ctx context.Context, items []*model.Item) (StopReason, e
 // prepareCall takes a call up to its start. Calls of a round are prepared one after another, in their order.
 func (t *turn) prepareCall(ctx context.Context, c *model.Item) (running, loopState) {
 	if t.listening() {
-		t.send(CallPending{CallID: c.CallID, Name: c.Name, Arguments: c.Arguments})
+		t.send(CallPending{CallID: c.CallID, ParentID: t.thread.startedBy(), Name: c.Name, Arguments: c.Arguments})
 	}
 	if ctx.Err() != nil {
-		return refusedCall(c, tool.Error{
+		return t.refusedCall(c, tool.Error{
 			Code: tool.CodeInterrupted, Message: interruptedText, Params: map[string]any{"started": false},
 		}, model.Interrupted), loopNone
 	}
 	state := t.loop.next(c.Name, c.Arguments)
 	if state != loopNone {
-		return refusedCall(c, tool.Error{
+		return t.refusedCall(c, tool.Error{
 			Code: tool.CodeLoopDetected, Message: loopText, Params: map[string]any{"count": t.loop.count},
 		}, model.Failure), state
 	}
 	return running{prepared: t.kernel.dispatcher.Prepare(ctx, &t.calls, dispatcher.Request{
-		ID: c.CallID, Name: c.Name, Arguments: c.Arguments, Audience: tool.AudienceModel,
+		ID: c.CallID, ParentID: t.thread.startedBy(), Name: c.Name, Arguments: c.Arguments, Audience: tool.AudienceModel,
 	})}, state
 }
 
 const interruptedText = "The call was interrupted before the tool had started. It was not run."
 
 // refusedCall is a call that the turn itself does not let through to dispatch.
-func refusedCall(c *model.Item, e tool.Error, status model.Status) running {
+func (t *turn) refusedCall(c *model.Item, e tool.Error, status model.Status) running {
 	form := dispatcher.Form{Name: c.Name, Arguments: c.Arguments}
 	result := tool.Result{Failed: true, Error: &e}
 	return running{outcome: dispatcher.Outcome{
-		Call:   dispatcher.Call{ID: c.CallID, Requested: form, Effective: form},
+		Call:   dispatcher.Call{ID: c.CallID, ParentID: t.thread.startedBy(), Requested: form, Effective: form},
 		Result: result, Status: status, Text: dispatcher.ResultText(result),
 	}}
 }

@@ -267,7 +267,7 @@ func (k *Kernel) signalLive(id uint64) bool {
 // trace hands an event of a turn to the trace sinks.
 func (k *Kernel) trace(t *turn, e Event) {
 	entries := trace.Sinks.Entries(k.registry.View(), "")
-	if len(entries) == 0 {
+	if len(entries) == 0 || t.thread.child != nil { // those of a subagent come through the turn that started it
 		return
 	}
 	data, err := MarshalEvent(e)

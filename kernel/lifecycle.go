@@ -16,7 +16,10 @@ import (
 // lifecycle describes the turn to observers.
 func (t *turn) lifecycle() thread.Turn {
 	r := &t.plan.request
-	return thread.Turn{Thread: t.thread.id, ID: t.id, Workspace: t.thread.workspace, Mode: t.mode, Provider: r.Provider, Model: r.Model}
+	return thread.Turn{
+		Thread: t.thread.id, ID: t.id, Workspace: t.thread.workspace, Mode: t.mode, Agent: t.thread.agent(),
+		Provider: r.Provider, Model: r.Model,
+	}
 }
 
 func (t *turn) hookTurn() hook.Turn {
@@ -27,7 +30,7 @@ func (t *turn) hookTurn() hook.Turn {
 func (t *turn) observeStart(ctx context.Context) {
 	id := contrib.ThreadID(t.thread.id)
 	v := t.kernel.registry.View()
-	if entries := hook.Turns.Entries(v, id); len(entries) > 0 {
+	if entries := hook.Turns.Entries(v, id); len(entries) > 0 && t.thread.child == nil {
 		info := t.hookTurn()
 		_ = contrib.FanOut(ctx, entries, func(ctx context.Context, o hook.TurnObserver) error { return o.TurnStarted(ctx, info) }, t.report)
 	}
@@ -35,7 +38,9 @@ func (t *turn) observeStart(ctx context.Context) {
 		info := t.lifecycle()
 		t.begun = told(ctx, entries, func(ctx context.Context, o thread.TurnObserver) error { return o.TurnStarted(ctx, info) }, t.report)
 	}
-	t.kernel.signal(thread.TurnStarted, t.thread, t.id, "")
+	if t.thread.child == nil { // what a subagent does is part of the turn that started it
+		t.kernel.signal(thread.TurnStarted, t.thread, t.id, "")
+	}
 }
 
 // told runs FanOut and returns the ids of the entries that were called.
@@ -62,6 +67,7 @@ func among[T any](entries []contrib.Entry[T], ids []uint64) []contrib.Entry[T] {
 // finish stores the end of the turn and tells everybody.
 func (t *turn) finish(ctx context.Context) {
 	res := &t.result
+	t.addChildren()
 	if res.Stop != Completed {
 		t.keepPartial()
 	}
@@ -80,7 +86,7 @@ func (t *turn) finish(ctx context.Context) {
 		t.send(t.failure())
 	}
 	t.observeEnd(ctx)
-	if res.Stop.status() == thread.Completed {
+	if res.Stop.status() == thread.Completed && t.thread.child == nil {
 		t.compactAfter(ctx)
 	}
 	t.send(TurnEnded{Result: *res})
@@ -91,7 +97,7 @@ func (t *turn) observeEnd(ctx context.Context) {
 	id := contrib.ThreadID(t.thread.id)
 	v := t.kernel.registry.View()
 	status := t.result.Stop.status()
-	if entries := hook.Turns.Entries(v, id); len(entries) > 0 {
+	if entries := hook.Turns.Entries(v, id); len(entries) > 0 && t.thread.child == nil {
 		info := t.hookTurn()
 		_ = contrib.FanOut(context.WithoutCancel(ctx), entries, func(ctx context.Context, o hook.TurnObserver) error { return o.TurnFinished(ctx, info) }, t.report)
 	}
@@ -104,6 +110,9 @@ func (t *turn) observeEnd(ctx context.Context) {
 		_ = contrib.FanOut(context.WithoutCancel(ctx), entries, func(ctx context.Context, o thread.TurnObserver) error {
 			return o.TurnEnded(ctx, info, status, cause)
 		}, t.report)
+	}
+	if t.thread.child != nil {
+		return
 	}
 	if t.result.Stop == Completed && t.mode == ModePlan {
 		t.kernel.signal(thread.TurnAwaitingPlanConfirmation, t.thread, t.id, "")

@@ -13,6 +13,7 @@ import (
 	"github.com/crystalkernel/crystal/kernel/toolset"
 	"github.com/crystalkernel/crystal/points/agent"
 	"github.com/crystalkernel/crystal/points/model"
+	"github.com/crystalkernel/crystal/points/subagent"
 	"github.com/crystalkernel/crystal/points/tool"
 )
 
@@ -61,8 +62,10 @@ func (p *toolPlan) serves(in planInputs, offered []contrib.Entry[tool.Source], s
 
 // planInputs is what a planning pass depends on beside the points.
 type planInputs struct {
-	workspace, mode, provider, model string
-	images                           bool
+	kind                                      model.PipelineKind
+	profile, workspace, mode, provider, model string
+	images                                    bool
+	runtimes                                  uint64 // revision of subagent.runtime, whose profiles the tool task offers
 }
 
 // prepareClient finds the model of the turn, and makes a client when the last one does not serve.
@@ -103,7 +106,7 @@ func (p *plan) preparePipeline(ctx context.Context, t *turn) error {
 	if p.pipeline != nil && p.middlewares == revision && p.wrapped == p.clients {
 		return nil
 	}
-	client, err := pipeline(ctx, t.view, p.base, &p.request, t.thread.id, t.report)
+	client, err := pipeline(ctx, t.view, p.base, &p.request, t.thread, t.report)
 	if err != nil {
 		return err
 	}
@@ -114,10 +117,10 @@ func (p *plan) preparePipeline(ctx context.Context, t *turn) error {
 // pipeline folds the middlewares of a thread around a client, from the last to the first, so that the lowest order is
 // outermost. One that fails is left out. The error is that of ctx.
 func pipeline(
-	ctx context.Context, v *contrib.View, base model.Client, r *model.ClientRequest, thread string, report contrib.Report,
+	ctx context.Context, v *contrib.View, base model.Client, r *model.ClientRequest, th *Thread, report contrib.Report,
 ) (model.Client, error) {
-	entries := model.Middlewares.Entries(v, contrib.ThreadID(thread))
-	info := model.PipelineInfo{Kind: model.Agent, Thread: thread, Provider: r.Provider, Model: r.Model}
+	entries := model.Middlewares.Entries(v, contrib.ThreadID(th.id))
+	info := model.PipelineInfo{Kind: th.kind(), Thread: th.id, Provider: r.Provider, Model: r.Model}
 	return contrib.Fold(ctx, entries, base, func(ctx context.Context, m model.Middleware, next model.Client) (model.Client, error) {
 		c, err := m.Wrap(ctx, next, info)
 		if err == nil && c == nil {
@@ -131,9 +134,13 @@ var errNoClient = errors.New("kernel: the middleware returned no client")
 
 // prepareTools runs a planning pass, unless every source is known to answer what it answered before.
 func (p *plan) prepareTools(ctx context.Context, t *turn) error {
-	inputs := planInputs{workspace: t.thread.workspace, mode: t.mode, provider: p.request.Provider, model: p.request.Model, images: p.request.ImageInput}
+	th := t.thread
+	inputs := planInputs{
+		kind: th.kind(), profile: th.agent(), workspace: th.workspace, mode: t.mode, provider: p.request.Provider, model: p.request.Model,
+		images: p.request.ImageInput, runtimes: subagent.Runtimes.Revision(t.view),
+	}
 	sources, restrictions := tool.Sources.Revision(t.view), tool.Restrictions.Revision(t.view)
-	id := contrib.ThreadID(t.thread.id)
+	id := contrib.ThreadID(th.id)
 	entries, edits := tool.Sources.Entries(t.view, id), tool.Restrictions.Entries(t.view, id)
 	if p.serves(inputs, entries, sources, restrictions) {
 		return nil
@@ -151,11 +158,12 @@ func (p *plan) prepareTools(ctx context.Context, t *turn) error {
 		Sources:      entries,
 		Restrictions: edits,
 		Planning: tool.Planning{
-			Thread: t.thread.id, Turn: t.id, ThreadKind: string(model.Agent), Workspace: t.thread.workspace, Catalog: catalog,
+			Thread: th.id, Turn: t.id, ThreadKind: string(th.kind()), Workspace: th.workspace, Catalog: catalog,
 			Provider: p.request.Provider, Model: p.request.Model, Images: p.request.ImageInput, Revision: sources,
 		},
 		Report:   t.report,
 		Reserved: k.config.ReservedTools,
+		Only:     th.tools(),
 		Trace:    t.explain.tools(),
 	})
 	if err != nil {

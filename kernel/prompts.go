@@ -38,7 +38,7 @@ func (p prompts) tell(a *approval.Prompt, e Event, kind thread.SignalKind) {
 	if th == nil {
 		return
 	}
-	if a.Call.ParentID == "" {
+	if a.Call.ParentID == th.startedBy() {
 		th.turn.send(e)
 	} else {
 		th.turn.side.post(e)

@@ -24,7 +24,7 @@ func (t *turn) rounds(ctx context.Context) (StopReason, error) {
 		if stop, err := t.makeRoom(ctx); stop != "" {
 			return stop, err
 		}
-		if t.limits.ModelCalls >= 0 && t.result.ModelCalls >= t.limits.ModelCalls {
+		if !t.roundFits() {
 			return ModelCallLimitReached, nil
 		}
 		if stop, err := t.oneRound(ctx); stop != "" {
@@ -47,6 +47,9 @@ func stopped(ctx context.Context, stop StopReason) StopReason {
 // prepare pins the view that the turn keeps, and brings the plan up to date.
 func (t *turn) prepare(ctx context.Context) error {
 	t.view = t.kernel.registry.View()
+	if c := t.thread.child; c != nil {
+		t.view = c.view
+	}
 	if err := t.plan.preparePipeline(ctx, t); err != nil {
 		return err
 	}
@@ -89,7 +92,7 @@ func (t *turn) placeholder(name string) string {
 // oneRound sends one request and handles its answer. A blank stop reason means that another round follows.
 func (t *turn) oneRound(ctx context.Context) (StopReason, error) {
 	t.round++
-	t.result.ModelCalls++
+	t.countRound()
 	t.attempt.reset()
 	t.attempt.retries = 0
 	if t.listening() {

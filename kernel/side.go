@@ -35,7 +35,7 @@ func (t *Thread) Ask(ctx context.Context, question string, stream func(text stri
 		return "", err
 	}
 	v := k.registry.View()
-	client, err := pipeline(ctx, v, base, &r, t.id, k.report)
+	client, err := pipeline(ctx, v, base, &r, t, k.report)
 	if err != nil {
 		return "", err
 	}

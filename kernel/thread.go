@@ -30,6 +30,7 @@ type Thread struct {
 	id        string
 	workspace string
 	approval  atomic.Pointer[string]
+	child     *child        // of a subagent; nil for a thread of its own
 	busy      chan struct{} // holds a token while a turn runs
 
 	mu        sync.Mutex
@@ -123,7 +124,7 @@ func (t *Thread) info() thread.Info {
 }
 
 func (t *Thread) scope(turn string) hook.Scope {
-	return hook.Scope{Thread: t.id, Turn: turn, Workspace: t.workspace}
+	return hook.Scope{Thread: t.id, Turn: turn, Workspace: t.workspace, Agent: t.agent()}
 }
 
 // interruptible says how the running turn is ended from outside of it.

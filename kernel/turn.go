@@ -72,6 +72,7 @@ type turn struct {
 	group  group
 	keys   map[*tool.Definition]string // text forms; under side.mu
 	keyed  *toolset.Snapshot           // the plan that they are of
+	spent  spent                       // by subagents; under side.mu
 	report contrib.Report              // reportFailure; made once, as those below are
 	delta  func(d model.Delta) error   // onDelta
 	serve  func()                      // flush
@@ -129,6 +130,7 @@ func (t *turn) reset() {
 	t.turnState = turnState{}
 	t.attempt.text, t.attempt.reasoning = text, reasoning
 	t.group.reset()
+	t.forgetChildren()
 	t.side.take()
 }
 
@@ -258,7 +260,7 @@ func (t *turn) message(ctx context.Context, in *Input, item *model.Item) error {
 // hookMessage runs the hooks of the user message: each sees what the one before left, and blank is refused.
 func (t *turn) hookMessage(ctx context.Context, item *model.Item) error {
 	entries := hook.UserMessages.Entries(t.kernel.registry.View(), contrib.ThreadID(t.thread.id))
-	if len(entries) == 0 {
+	if len(entries) == 0 || t.thread.child != nil {
 		return nil
 	}
 	scope := t.thread.scope(t.id)

@@ -18,6 +18,8 @@ type Inputs struct {
 	Context prompt.Context
 	Binding prompt.Binding
 	Hook    hook.PromptInfo
+	// Role is what a subagent is told about its part; blank for the main agent.
+	Role string
 	// Host resolves the placeholders that the host owns; nil leaves them blank.
 	Host func(name string) string
 	// Report receives entries that failed and were skipped.

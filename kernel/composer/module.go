@@ -21,6 +21,8 @@ var Module = fx.Options(
 				contrib.Label(prompt.ChatContextSection)),
 			contrib.Item(prompt.Sections, Steady(threadSection(r, l)), contrib.Named(prompt.ThreadContextPage), contrib.Order(1700),
 				contrib.Label(prompt.ThreadContextPage)),
+			contrib.Item(prompt.Sections, Steady(roleSection(l)), contrib.Named(prompt.RoleInstructions), contrib.Order(1900),
+				contrib.Label(prompt.RoleInstructions)),
 			contrib.Item(agent.Contexts, Memory(r, l), contrib.Named(agent.Memory), contrib.Order(100), contrib.Label(agent.Memory)),
 		}
 	}),
@@ -31,6 +33,16 @@ func chatSection(l *Live) prompt.Section {
 	return prompt.SectionFunc(prompt.ChatContextSection, func(_ context.Context, c prompt.Context) (string, error) {
 		if t := l.find(c.Thread); t != nil {
 			return t.notes, nil
+		}
+		return "", nil
+	})
+}
+
+// roleSection holds what a subagent is told about its part.
+func roleSection(l *Live) prompt.Section {
+	return prompt.SectionFunc(prompt.RoleInstructions, func(_ context.Context, c prompt.Context) (string, error) {
+		if t := l.find(c.Thread); t != nil {
+			return t.in.Role, nil
 		}
 		return "", nil
 	})

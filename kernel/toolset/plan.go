@@ -19,6 +19,7 @@ type Inputs struct {
 	Planning     tool.Planning
 	Report       contrib.Report // receives entries that failed and were skipped; nil drops them
 	Reserved     []string       // canonical names of all built-in tools of this host, whatever the catalog
+	Only         []string       // canonical names of the tools that are left; nil: all. Tools of scope runtime stay
 	// Trace is told of each step that was taken with a tool; nil for nobody.
 	Trace func(Step)
 	// Search makes the built-in that finds deferred tools. It is asked only when there are some. nil, or false: there is
@@ -59,7 +60,7 @@ func Plan(ctx context.Context, in Inputs) (*Snapshot, []contrib.Diagnostic, erro
 	if err != nil {
 		return nil, p.notes, err
 	}
-	tools := p.claim(offered)
+	tools := p.only(p.claim(offered))
 	if tools, err = p.restrict(ctx, tools); err != nil {
 		return nil, p.notes, err
 	}
@@ -73,6 +74,16 @@ func (p *pass) note(d contrib.Diagnostic) {
 		d.Point = tool.Sources.Name()
 	}
 	p.notes = append(p.notes, d)
+}
+
+// only leaves out the tools that were not asked for. They keep their names.
+func (p *pass) only(tools []*Tool) []*Tool {
+	if p.in.Only == nil {
+		return tools
+	}
+	return slices.DeleteFunc(tools, func(t *Tool) bool {
+		return t.Definition.PolicyScope != tool.ScopeRuntime && !slices.Contains(p.in.Only, t.Canonical)
+	})
 }
 
 // search adds the built-in that finds deferred tools, when there are some.

@@ -11,12 +11,11 @@ import (
 )
 
 type sourceGuard struct {
-	ref    *generations.Ref[Source]
-	origin contrib.Ref
+	ref *generations.Ref[Source]
 }
 
 func guardSource(s Source, _ any, ref contrib.Ref) Source {
-	return &sourceGuard{ref: generations.Bind(ref, s), origin: ref}
+	return &sourceGuard{ref: generations.Bind(ref, s)}
 }
 
 func (g *sourceGuard) Provider(ctx context.Context, r Request) (Provider, error) {
@@ -29,7 +28,7 @@ func (g *sourceGuard) Provider(ctx context.Context, r Request) (Provider, error)
 			return nil, err
 		}
 		// The provider stays with the generation: the host keeps a reference behind the gate.
-		return &providerGuard{ref: generations.Bind(g.origin, p)}, nil
+		return &providerGuard{ref: generations.BindBeside(g.ref, p)}, nil
 	})
 	if errors.Is(err, contrib.ErrRevoked) {
 		return nil, nil

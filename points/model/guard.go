@@ -20,11 +20,10 @@ func describeMiddleware(m Middleware) (any, error) {
 type middlewareGuard struct {
 	name string
 	ref  *generations.Ref[Middleware]
-	raw  contrib.Ref
 }
 
 func guardMiddleware(m Middleware, meta any, ref contrib.Ref) Middleware {
-	return &middlewareGuard{name: meta.(string), ref: generations.Bind(ref, m), raw: ref}
+	return &middlewareGuard{name: meta.(string), ref: generations.Bind(ref, m)}
 }
 
 func (g *middlewareGuard) Name() string { return g.name }
@@ -40,7 +39,7 @@ func (g *middlewareGuard) Wrap(ctx context.Context, next Client, i PipelineInfo)
 			return proxy, nil
 		}
 		// The wrapped client stays with the generation: the pipeline holds a reference behind the gate.
-		return &wrappedClient{ref: generations.Bind(g.raw, c), next: next}, nil
+		return &wrappedClient{ref: generations.BindBeside(g.ref, c), next: next}, nil
 	})
 	switch {
 	case errors.Is(err, contrib.ErrRevoked), wrapped == Client(proxy):
@@ -173,11 +172,10 @@ func reservedProtocol(f ClientFactory) error {
 
 type factoryGuard struct {
 	ref *generations.Ref[ClientFactory]
-	raw contrib.Ref
 }
 
 func guardFactory(f ClientFactory, _ any, ref contrib.Ref) ClientFactory {
-	return &factoryGuard{ref: generations.Bind(ref, f), raw: ref}
+	return &factoryGuard{ref: generations.Bind(ref, f)}
 }
 
 func (g *factoryGuard) CanCreate(protocol string) bool {
@@ -201,7 +199,7 @@ func (g *factoryGuard) client(ctx context.Context, create func(context.Context, 
 		if err != nil || c == nil {
 			return nil, err
 		}
-		return &pluginClient{ref: generations.Bind(g.raw, c)}, nil
+		return &pluginClient{ref: generations.BindBeside(g.ref, c)}, nil
 	})
 }
 

@@ -1,14 +1,21 @@
 package subagent
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+	"unicode/utf8"
 
 	"github.com/crystalkernel/crystal/contrib"
 	"github.com/crystalkernel/crystal/generations"
+	"github.com/crystalkernel/crystal/points/tool"
 )
 
 // Meta is what the registry keeps of a source.
@@ -41,11 +48,10 @@ func describe(s Source) (any, error) {
 type sourceGuard struct {
 	meta Meta
 	ref  *generations.Ref[Source]
-	raw  contrib.Ref
 }
 
 func guard(s Source, meta any, ref contrib.Ref) Source {
-	return &sourceGuard{meta: meta.(Meta), ref: generations.Bind(ref, s), raw: ref}
+	return &sourceGuard{meta: meta.(Meta), ref: generations.Bind(ref, s)}
 }
 
 func (g *sourceGuard) Runtime() Runtime    { return (*runtimeGuard)(g) }
@@ -67,29 +73,74 @@ func (g *runtimeGuard) Create(ctx context.Context, s Spec) (Session, error) {
 			return nil, err
 		}
 		// The session stays with the generation: what leaves is a token behind the gate.
-		return &sessionGuard{ref: generations.Bind(g.raw, v)}, nil
+		session := &sessionGuard{ref: generations.BindBeside(g.ref, v)}
+		session.closeOnce, err = g.ref.Materialised(func() error {
+			ctx, cancel := context.WithTimeout(context.Background(), closeTime)
+			defer cancel()
+			return v.Close(ctx)
+		})
+		if err != nil {
+			return nil, errors.Join(err, v.Close(ctx))
+		}
+		return session, nil
 	})
 }
 
+// closeTime bounds the end of a session.
+const closeTime = 10 * time.Second
+
+// sessionGuard stands for a session of a plugin. The generation closes it when it stops, if nobody has until then.
 type sessionGuard struct {
-	ref *generations.Ref[Session]
+	ref       *generations.Ref[Session]
+	closeOnce func() error
 }
 
 func (g *sessionGuard) Run(ctx context.Context, in Input, emit func(Event) error) (*Outcome, error) {
+	var over atomic.Bool
+	defer over.Store(true)
+	call := in.Call
+	in.Call = func(ctx context.Context, name string, arguments json.RawMessage) (tool.Result, error) {
+		if over.Load() || call == nil {
+			return tool.Result{}, tool.ErrEnded
+		}
+		r, err := call(ctx, name, bytes.Clone(arguments))
+		r = r.Copy()
+		r.Meta = nil
+		return r, err
+	}
+	shown := func(e Event) error {
+		if over.Load() {
+			return tool.ErrEnded
+		}
+		e.Text = cut(e.Text)
+		return emit(e)
+	}
 	return generations.CallWithin(ctx, g.ref, 0, func(ctx context.Context, s Session) (*Outcome, error) {
-		out, err := s.Run(ctx, in, emit)
+		out, err := s.Run(ctx, in, shown)
 		if err != nil || out == nil {
 			return nil, err
 		}
-		own := *out
-		return &own, nil
+		return &Outcome{Text: strings.Clone(out.Text), Failed: out.Failed}, nil
 	})
+}
+
+// cut cuts a text at a character.
+func cut(s string) string {
+	if len(s) <= MaxEvent {
+		return strings.Clone(s)
+	}
+	n := MaxEvent
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return strings.Clone(s[:n])
 }
 
 func (g *sessionGuard) Cancel(ctx context.Context) error {
 	return g.ref.Do(ctx, func(ctx context.Context, s Session) error { return s.Cancel(ctx) })
 }
 
-func (g *sessionGuard) Close(ctx context.Context) error {
-	return g.ref.Do(ctx, func(ctx context.Context, s Session) error { return s.Close(ctx) })
+func (g *sessionGuard) Close(context.Context) error {
+	g.ref.Release()
+	return g.closeOnce()
 }

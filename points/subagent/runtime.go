@@ -2,9 +2,11 @@ package subagent
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"github.com/crystalkernel/crystal/contrib"
+	"github.com/crystalkernel/crystal/points/tool"
 )
 
 // Profile is a kind of subagent that a model can start.
@@ -20,32 +22,35 @@ type Profile struct {
 // Spec says what subagent is wanted.
 type Spec struct {
 	Thread    string // the parent's
-	Turn      string
+	Turn      string // the parent's
 	CallID    string // the call that starts it
+	Own       string // the thread of the subagent itself: its calls carry this id
 	Workspace string
 	Profile   Profile
-	Depth     int
 }
 
 // Input is one task for a subagent.
 type Input struct {
 	Text string
+	// Call runs a tool for the subagent, by its canonical name: it goes through dispatch like every call, within what the
+	// profile allows, and with the id of the call that started the subagent as its parent. A refusal or a failure is a
+	// result. It fails with tool.ErrEnded once Run has returned. Calls may overlap.
+	Call func(ctx context.Context, name string, arguments json.RawMessage) (tool.Result, error)
 }
 
 // Outcome is what a subagent came to.
 type Outcome struct {
-	Text   string
-	Failed bool
-	Thread string // the child thread, when there is one
+	Text   string // what the task comes to; it becomes the result of the call that started the subagent
+	Failed bool   // the task was not done; Text says why
 }
 
-// Event is the progress of a run.
+// Event is the progress of a run: a text that the operator may see. Calls of tools are told by the kernel.
 type Event struct {
-	Kind   string // text, tool, note
-	Text   string
-	Tool   string
-	CallID string
+	Text string // 4 KiB of it are shown
 }
+
+// MaxEvent is how many bytes of the text of an event are shown.
+const MaxEvent = 4 << 10
 
 // Source offers a runtime and the profiles that it serves. Both are read once, at the add.
 type Source interface {
@@ -59,7 +64,10 @@ type Runtime interface {
 	Create(ctx context.Context, s Spec) (Session, error)
 }
 
-// Session is one subagent. A session is refused by every runtime but its own.
+// Session is one subagent, for one task. A session is refused by every runtime but its own.
+//
+// Run does the task and is called once; nil is an outcome without text. Cancel is called beside Run when its ctx is done.
+// Close follows when Run has returned. emit may be called by one goroutine at a time, while Run runs; it fails afterwards.
 type Session interface {
 	Run(ctx context.Context, in Input, emit func(Event) error) (*Outcome, error)
 	Cancel(ctx context.Context) error
