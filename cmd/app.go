@@ -130,7 +130,7 @@ func kernelConfig(b blueprint, h *host) kernel.Config {
 
 // reservedTools are the names of built-in tools, of those to come too: nobody else gets one, in no mode.
 var reservedTools = []string{
-	"read", "list", "glob", "grep", "edit", "write", "bash", "todowrite", "todoread", "question", "skill", "describe_image", "view_image",
+	"read", "list", "glob", "grep", "edit", "write", "bash", "todowrite", "todoread", "question", kernel.TaskTool, "skill", "describe_image", "view_image",
 }
 
 // toolData names the data directories of the plugin that a tool belongs to.

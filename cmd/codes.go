@@ -61,6 +61,7 @@ func codes() []code {
 		{tool.CodeLoopDetected, kindTool, "the model repeats one call, which is not run"},
 		{tool.CodeInterrupted, kindTool, "made up by the host for a call whose result never reached the log"},
 		{tool.CodeCommandFailed, kindTool, "a program that a tool ran ended with a code other than 0 or by a signal"},
+		{kernel.CodeSubagentFailed, kindTool, "a subagent did not do its task"},
 		{tool.CodeDuplicateName, kindTool, "planning: a name was taken; this registration is left out"},
 		{tool.CodeDuplicateFlatName, kindTool, "planning: an override was taken, or a flat name could not be made unique"},
 		{tool.CodeInvalidDefinition, kindTool, "planning: a registration of a module or an external set is not admitted"},

@@ -17,6 +17,7 @@ import (
 	"github.com/crystalkernel/crystal/internal/offline"
 	"github.com/crystalkernel/crystal/internal/statusline"
 	"github.com/crystalkernel/crystal/internal/wire/protocols"
+	"github.com/crystalkernel/crystal/kernel"
 )
 
 var (
@@ -26,10 +27,12 @@ var (
 	Protocols fx.Option = protocols.Module
 	// Tools are the built-in tools: read, list, glob, grep, edit, write and bash.
 	Tools fx.Option = builtin.Module
+	// Subagents are the tool task and the kernel's own runtime and profiles.
+	Subagents fx.Option = kernel.Subagents
 	// Access is what plugins share of the host: model.Facts, and for each generation its model.Clients and status.Updates.
 	Access fx.Option = fx.Options(modelaccess.Module, statusline.Module)
 	// Generators are the built-in commit messages and welcomes. They need Access.
 	Generators fx.Option = generators.Module
 	// Host is all of them together.
-	Host fx.Option = fx.Options(Offline, Protocols, Tools, Access, Generators)
+	Host fx.Option = fx.Options(Offline, Protocols, Tools, Subagents, Access, Generators)
 )
