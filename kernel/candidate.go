@@ -24,7 +24,7 @@ func (t *turn) own(answer *model.Response) {
 		if it.Kind != model.ToolCall {
 			continue
 		}
-		for it.CallID == "" || repeated(answer.Items[:i], it.CallID) {
+		for it.CallID == "" || it.CallID == t.thread.startedBy() || repeated(answer.Items[:i], it.CallID) {
 			it.CallID = model.NewCallID()
 		}
 	}

@@ -129,8 +129,22 @@ func (t *turn) append(r threadlog.Record) error {
 		if err := c.store(r); err != nil {
 			return err
 		}
+		// In its own thread a call of its model has no parent.
+		switch r := r.(type) {
+		case *threadlog.Call:
+			r.ParentCallID = unless(r.ParentCallID, c.call)
+		case *threadlog.Result:
+			r.ParentCallID = unless(r.ParentCallID, c.call)
+		}
 	}
 	return t.thread.log.Append(r)
+}
+
+func unless(id, other string) string {
+	if id == other {
+		return ""
+	}
+	return id
 }
 
 // store appends the parent's copy of a record of the subagent.

@@ -122,6 +122,9 @@ func TestSubagentDoesItsTaskAndAnswers(t *testing.T) {
 
 	requests := models.of("look")
 	require.Len(t, requests, 2)
+	require.Len(t, results(requests[1]), 1)
+	assert.Equal(t, "A", results(requests[1])[0].Text, "it sees what its call came to")
+	assert.NotEqual(t, own[0].CallID, theirs[0].CallID, "both models gave the id c1")
 	assert.Equal(t, []string{"read"}, toolNames(requests[0]), "those of the profile, and neither task nor write")
 	assert.Contains(t, requests[0].System, "You are a subagent")
 	assert.Equal(t, []string{"read", "task", "write"}, toolNames(models.of("go")[0]))

@@ -25,7 +25,7 @@ const (
 // telling names the argument that tells what a call of a built-in tool is about.
 var telling = map[string]string{
 	"read": "path", "list": "path", "edit": "path", "write": "path", "glob": "pattern", "grep": "pattern", "bash": "command",
-	"question": "question", "skill": "name",
+	"question": "question", "skill": "name", kernel.TaskTool: "task",
 }
 
 // summary is one line about the arguments of a call.

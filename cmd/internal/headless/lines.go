@@ -103,6 +103,7 @@ type callLine struct {
 	OutputPath string    `json:"outputPath,omitempty"`
 	DurationMS int64     `json:"durationMs"`
 	ParentID   string    `json:"parentCallId,omitempty"`
+	Agent      string    `json:"agent,omitempty"` // profile of the subagent whose call it is
 	Original   *callForm `json:"original,omitempty"`
 }
 
@@ -189,7 +190,7 @@ func (l *Lines) Event(e kernel.Event) {
 func (l *Lines) call(e kernel.CallEnded) callLine {
 	line := callLine{
 		head: l.head("tool_use"), CallID: e.CallID, Name: e.Name, Arguments: value(e.Arguments), Status: "success", Output: e.Text,
-		OutputPath: e.OutputPath, DurationMS: e.Duration.Milliseconds(), ParentID: e.ParentID,
+		OutputPath: e.OutputPath, DurationMS: e.Duration.Milliseconds(), ParentID: e.ParentID, Agent: e.Agent,
 	}
 	if e.Status != model.Success {
 		line.Status, line.Code = "failure", e.Code

@@ -85,7 +85,11 @@ func (t *Transcript) call(e kernel.CallEnded) {
 	if t.style.Quiet {
 		return
 	}
-	head := "[" + terminal.Line(e.Name, nameLimit) + "]"
+	name := terminal.Line(e.Name, nameLimit)
+	if e.Agent != "" {
+		name = terminal.Line(e.Agent, nameLimit) + ": " + name
+	}
+	head := "[" + name + "]"
 	if s := summary(e.Name, e.Arguments); s != "" {
 		head += " " + s
 	}
