@@ -17,16 +17,14 @@ func (h *host) attach(ctx context.Context, rows []home.Row) error {
 	c := h.catalog(rows)
 	h.plugins.Attach(c)
 	h.status.Load(h.active)
-	entries := hostpoint.Attachments.Entries(h.registry.View(), "")
-	return contrib.FanOut(ctx, entries, func(ctx context.Context, a hostpoint.Attached) error {
-		return a.Attached(ctx, environment(c))
-	}, func(e *contrib.EntryInfo, f *contrib.CallError) {
-		h.log.Warn("attach", "origin", e.Origin.String(), "label", e.Label, "cause", string(f.Cause), "error", f)
+	failed, err := h.kernel.Attach(ctx, environment(c))
+	for _, n := range failed {
 		h.notes = append(h.notes, home.Note{
-			Code: home.Code(contrib.CodeCallFailed), Severity: home.Warning, Plugin: e.Origin.ID(), Point: f.Point,
-			Label: e.Origin.ID() + "/" + e.Label, Text: fmt.Sprintf("%s failed at %s (%s); the plugin stays", e.Origin.ID(), f.Point, f.Cause),
+			Code: home.Code(n.Code), Severity: home.Warning, Plugin: n.Plugin, Point: n.Point, Label: n.Label,
+			Text: fmt.Sprintf("%s failed at %s (%s); the plugin stays", n.Plugin, n.Point, n.Params["cause"]),
 		}.Cleaned())
-	})
+	}
+	return err
 }
 
 // catalog is every plugin directory, and every plugin without one.

@@ -2,6 +2,7 @@ package toolset
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/crystalkernel/crystal/contrib"
@@ -75,13 +76,17 @@ func (p *pass) ask(ctx context.Context, one []contrib.Entry[tool.Source]) (offer
 	var failure error
 	failed := false
 	err := contrib.FanOut(ctx, one, func(ctx context.Context, s tool.Source) error {
-		if e.Deadline > 0 {
+		bounded := ctx
+		if e.Deadline > 0 && e.Origin.Kind() != string(tool.OwnerPlugin) { // a guard keeps the deadline itself
 			var cancel context.CancelFunc
-			ctx, cancel = context.WithTimeout(ctx, e.Deadline)
+			bounded, cancel = context.WithTimeout(ctx, e.Deadline)
 			defer cancel()
 		}
 		o.source = s.SourceID()
-		list, err := s.Tools(ctx, p.in.Planning)
+		list, err := s.Tools(bounded, p.in.Planning)
+		if err != nil && ctx.Err() == nil && bounded.Err() != nil && errors.Is(err, context.DeadlineExceeded) {
+			err = &contrib.CallError{Cause: contrib.CauseDeadline, Point: e.Point, Origin: e.Origin, Label: e.Label}
+		}
 		if err != nil {
 			failure = err
 			return err
