@@ -30,8 +30,12 @@ type failure struct {
 }
 
 var failures = []failure{
-	{"error", contrib.CauseError}, {"panic", contrib.CausePanic}, {"deadline", contrib.CauseDeadline}, {"unavailable", ""},
-	{"refused", contrib.CauseRefused}, {"typed nil", ""},
+	{"error", contrib.CauseError},
+	{"panic", contrib.CausePanic},
+	{"deadline", contrib.CauseDeadline},
+	{"unavailable", ""},
+	{"refused", contrib.CauseRefused},
+	{"typed nil", ""},
 }
 
 // applies reports whether a contribution to the point can fail so.

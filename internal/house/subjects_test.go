@@ -295,6 +295,7 @@ type chatStub struct{ b behaviour }
 func (s *chatStub) Section(ctx context.Context, _ prompt.Chat) (string, error) {
 	return sized(s.b(ctx))
 }
+
 func (s *chatStub) RuntimeLines(context.Context, prompt.Chat) ([]string, error) {
 	return nil, nil
 }
@@ -443,9 +444,11 @@ type sessionStub struct{ b behaviour }
 func (s *sessionStub) SessionStarted(ctx context.Context, _ hook.Session) error {
 	return only(s.b(ctx))
 }
+
 func (s *sessionStub) SessionEnded(ctx context.Context, _ hook.Session) error { return only(s.b(ctx)) }
 
 type hookTurnStub struct{ b behaviour }
 
-func (s *hookTurnStub) TurnStarted(ctx context.Context, _ hook.Turn) error  { return only(s.b(ctx)) }
+func (s *hookTurnStub) TurnStarted(ctx context.Context, _ hook.Turn) error { return only(s.b(ctx)) }
+
 func (s *hookTurnStub) TurnFinished(ctx context.Context, _ hook.Turn) error { return only(s.b(ctx)) }
