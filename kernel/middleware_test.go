@@ -31,14 +31,13 @@ func passingValue(name string, order *[]string) model.Middleware {
 	})
 }
 
-// POINT-8, the main agent: retry is the built-in that there is.
+// POINT-8, the main agent.
 func TestMiddlewaresByOrder(t *testing.T) { synctest.Test(t, middlewaresByOrder) }
 
 func middlewaresByOrder(t *testing.T) {
 	var order []string
 	short := false
 	k := kerneltest.Start(t, kerneltest.Script(kerneltest.Step{Err: &model.Error{Retryable: true}}, say("1"), say("2"), say("3")),
-		contrib.Supply(model.Middlewares, passingValue("tracing", &order), contrib.Named(model.Tracing), contrib.Order(200)),
 		kerneltest.Plugins(plugin("acme.p",
 			passing("inner", &order, contrib.Order(650)),
 			passing("outer", &order, contrib.Order(150)),
@@ -61,7 +60,7 @@ func middlewaresByOrder(t *testing.T) {
 	}
 	// Retry stands at 300: what lies inside of it is gone through again.
 	turn := run(th)
-	assert.Equal(t, []string{"outer", "tracing", "middle", "inner", "inner"}, order)
+	assert.Equal(t, []string{"outer", "middle", "inner", "inner"}, order)
 	assert.Equal(t, []string{"acme.p/nil error"}, failures(turn), "left out, and noted")
 
 	handle, err := model.Middlewares.Add(k.Registry().Builtin(), passingValue("scoped", &order), contrib.Order(10), contrib.InThread(contrib.ThreadID(th.ID())))
@@ -75,7 +74,7 @@ func middlewaresByOrder(t *testing.T) {
 	handle.Revoke()
 	replaced.Revoke()
 	run(th)
-	assert.Equal(t, []string{"outer", "tracing", "middle", "inner"}, order)
+	assert.Equal(t, []string{"outer", "middle", "inner"}, order)
 
 	short = true
 	assert.Equal(t, "short", run(th).Result.Text)

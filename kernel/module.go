@@ -39,6 +39,7 @@ var Module = fx.Options(
 	compaction.Module,
 	composer.Module,
 	contrib.ProvideSet(commandSection),
+	contrib.ProvideSet(middlewares),
 )
 
 // logger is the host's logger, for a Config that names none.

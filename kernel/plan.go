@@ -48,6 +48,8 @@ type toolPlan struct {
 	inputs       planInputs
 	names        []string // names of the tools that the model sees, in its order
 	tokens       int      // estimate of the tool definitions
+	deferred     string   // what the prompt says about deferred tools
+	namespaces   []string // of deferred tools
 	fixed        bool     // every source always answers the same
 	offered      []contrib.Entry[tool.Source]
 	sources      uint64
@@ -154,6 +156,10 @@ func (p *plan) prepareTools(ctx context.Context, t *turn) error {
 	if t.mode == ModePlan {
 		catalog = tool.CatalogPlan
 	}
+	search := k.search
+	if th.child != nil {
+		search = nil // nobody would add to its list what it finds
+	}
 	snapshot, diagnostics, err := toolset.Plan(ctx, toolset.Inputs{
 		Sources:      entries,
 		Restrictions: edits,
@@ -164,6 +170,7 @@ func (p *plan) prepareTools(ctx context.Context, t *turn) error {
 		Report:   t.report,
 		Reserved: k.config.ReservedTools,
 		Only:     th.tools(),
+		Search:   search,
 		Trace:    t.explain.tools(),
 	})
 	if err != nil {
@@ -179,6 +186,9 @@ func (p *plan) prepareTools(ctx context.Context, t *turn) error {
 	}
 	for _, m := range snapshot.Models() {
 		p.names = append(p.names, m.Name)
+	}
+	if th.child == nil {
+		p.deferred, p.namespaces = deferredText(snapshot)
 	}
 	if p.fixed && len(edits) == 0 && len(diagnostics) == 0 && !fromPlugins(entries) {
 		own := p.toolPlan

@@ -8,6 +8,7 @@ import (
 
 	"github.com/crystalkernel/crystal/contrib"
 	"github.com/crystalkernel/crystal/kernel/modelhook"
+	"github.com/crystalkernel/crystal/kernel/threadlog"
 	"github.com/crystalkernel/crystal/points/model"
 	"github.com/crystalkernel/crystal/points/prompt"
 )
@@ -59,6 +60,7 @@ func (t *turn) prepare(ctx context.Context) error {
 	if err := t.plan.prepareContexts(ctx, t); err != nil {
 		return err
 	}
+	t.thread.recall(t.plan.tools)
 	t.calls.Begin(t.id, t.mode, t.plan.tools, t.plan.request.ImageInput, t.limits.ToolOutput)
 	t.begin()
 	_, err := t.compose(ctx, t.thread.log.Items())
@@ -140,7 +142,11 @@ func (t *turn) request(ctx context.Context) (*model.Request, modelhook.Request, 
 		return nil, hooked, err
 	}
 	t.raw = prepared.Raw
-	items, notes := th.log.Images(prepared.Items, r.ImageInput)
+	items = prepared.Items
+	var notes []threadlog.Note
+	if r.ImageInput || th.child != nil { // for a main agent whose model takes none the middleware image-sanitizing does it
+		items, notes = th.log.Images(items, r.ImageInput)
+	}
 	for _, n := range notes {
 		t.send(Noted{Code: n.Code, Severity: contrib.Warning, Message: n.Message})
 	}

@@ -102,7 +102,7 @@ func TestTraceSinksGetEveryEventOfATurn(t *testing.T) {
 	assert.Equal(t, kernel.Completed, r.Stop)
 	require.NoError(t, k.Stop(t.Context()), "a stopping kernel waits for its sinks")
 	assert.Equal(t, []string{
-		"turn_started", "round_started", "call_delta", "call_delta", "call_delta", "round_committed", "call_pending", "call_started",
-		"call_ended", "round_started", "text_delta", "round_committed", "turn_ended",
+		"turn_started", "round_started", "call_delta", "call_delta", "call_delta", "model_round", "round_committed", "call_pending",
+		"call_started", "call_ended", "round_started", "text_delta", "model_round", "round_committed", "turn_ended",
 	}, d.all())
 }

@@ -37,12 +37,14 @@ type Thread struct {
 	mode      string
 	model     string
 	gear      string
+	found     []string // canonical names of deferred tools, in the order in which searches found them
 	closed    bool
 	notes     []Noted            // for the next turn
 	interrupt context.CancelFunc // ends the running turn; nil between turns
 
 	// Below: owned by who entered the thread.
 	turns    int
+	recalled bool // the searches of the transcript were run again
 	turn     *turn
 	plan     plan
 	prompts  *composer.Thread

@@ -18,6 +18,8 @@ type Inputs struct {
 	Context prompt.Context
 	Binding prompt.Binding
 	Hook    hook.PromptInfo
+	// Deferred is what the agent is told about tools that it has to search for; blank: there are none.
+	Deferred string
 	// Role is what a subagent is told about its part; blank for the main agent.
 	Role string
 	// Host resolves the placeholders that the host owns; nil leaves them blank.

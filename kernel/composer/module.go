@@ -21,6 +21,8 @@ var Module = fx.Options(
 				contrib.Label(prompt.ChatContextSection)),
 			contrib.Item(prompt.Sections, Steady(threadSection(r, l)), contrib.Named(prompt.ThreadContextPage), contrib.Order(1700),
 				contrib.Label(prompt.ThreadContextPage)),
+			contrib.Item(prompt.Sections, Steady(deferredSection(l)), contrib.Named(prompt.DeferredTools), contrib.Order(1800),
+				contrib.Label(prompt.DeferredTools)),
 			contrib.Item(prompt.Sections, Steady(roleSection(l)), contrib.Named(prompt.RoleInstructions), contrib.Order(1900),
 				contrib.Label(prompt.RoleInstructions)),
 			contrib.Item(agent.Contexts, Memory(r, l), contrib.Named(agent.Memory), contrib.Order(100), contrib.Label(agent.Memory)),
@@ -33,6 +35,16 @@ func chatSection(l *Live) prompt.Section {
 	return prompt.SectionFunc(prompt.ChatContextSection, func(_ context.Context, c prompt.Context) (string, error) {
 		if t := l.find(c.Thread); t != nil {
 			return t.notes, nil
+		}
+		return "", nil
+	})
+}
+
+// deferredSection tells about tools that are not in the list.
+func deferredSection(l *Live) prompt.Section {
+	return prompt.SectionFunc(prompt.DeferredTools, func(_ context.Context, c prompt.Context) (string, error) {
+		if t := l.find(c.Thread); t != nil {
+			return t.in.Deferred, nil
 		}
 		return "", nil
 	})

@@ -58,6 +58,27 @@ func (l *Log) AddImage(mediaType string, data []byte) (model.Image, error) {
 	}, nil
 }
 
+// WithoutImages takes the images out of items: their places become plain text. Only items with images are copied, and
+// without any the given slice is returned.
+func WithoutImages(items []*model.Item) []*model.Item {
+	var out []*model.Item
+	for i, it := range items {
+		if len(it.Images) == 0 {
+			continue
+		}
+		if out == nil {
+			out = append(make([]*model.Item, 0, len(items)), items...)
+		}
+		own := *it
+		own.Images, own.Text = nil, PlainMarkers(it.Text)
+		out[i] = &own
+	}
+	if out == nil {
+		return items
+	}
+	return out
+}
+
 // Images prepares items for a request: with accepts, images of user messages and tool results get their bytes, others
 // become plain text. Only items with images are copied, and without any the given slice is returned. An image whose
 // bytes are gone becomes plain text, with a note.
