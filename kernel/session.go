@@ -67,6 +67,22 @@ func (k *Kernel) ImageClient(ctx context.Context, r model.ClientRequest) (model.
 	return f.CreateMultimodal(ctx, r)
 }
 
+// Conversation returns what was said in an open thread: the summary of what was folded, if any, and the items after it, in
+// order. They are shared and must not be changed. A thread that is not open has neither.
+func (k *Kernel) Conversation(thread string) (summaries []string, items []*model.Item) {
+	k.mu.Lock()
+	t := k.threads[thread]
+	k.mu.Unlock()
+	if t == nil {
+		return nil, nil
+	}
+	items = t.log.Items()
+	if s := t.log.Summary(); s != nil && len(items) > 0 && items[0] == s {
+		return []string{s.Text}, items[1:]
+	}
+	return nil, items
+}
+
 // IsOpen reports whether this kernel has a thread open.
 func (k *Kernel) IsOpen(thread string) bool {
 	k.mu.Lock()

@@ -5,6 +5,7 @@ import (
 
 	"github.com/crystalkernel/crystal/contrib"
 	"github.com/crystalkernel/crystal/kernel"
+	"github.com/crystalkernel/crystal/kernel/approval"
 	"github.com/crystalkernel/crystal/kernel/retry"
 	"github.com/crystalkernel/crystal/plugins"
 	"github.com/crystalkernel/crystal/points/model"
@@ -36,6 +37,7 @@ var Module = fx.Options(
 		func(a *Access) plugins.Each[model.Clients] { return a.Clients },
 	),
 	contrib.Provide(thread.Observers, func(a *Access) thread.Observer { return a }, contrib.Order(first)),
+	fx.Invoke(func(s *approval.Stage, a *Access) { s.ReviewBy(a.Reviewer()) }),
 	plugins.Share[model.Facts](),
 	plugins.ShareEach[model.Clients](),
 )

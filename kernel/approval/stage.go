@@ -51,6 +51,14 @@ func New(c Config, o Operator, r Reviewer) *Stage {
 	return &Stage{operator: o, reviewer: r, stored: permissions{home: c.Home}}
 }
 
+// ReviewBy sets the reviewer of a stage that has none: one that needs the kernel, which needs the stage, comes late. It is
+// called before the first call is approved.
+func (s *Stage) ReviewBy(r Reviewer) {
+	if s.reviewer == nil {
+		s.reviewer = r
+	}
+}
+
 var _ dispatch.Approver = (*Stage)(nil)
 
 // Approve decides about one call. It waits for the reviewer and the operator until ctx is done. The error is that of ctx,
