@@ -7,10 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/crystalkernel/crystal/contrib"
 	"github.com/crystalkernel/crystal/internal/home"
 	"github.com/crystalkernel/crystal/kernel"
-	"github.com/crystalkernel/crystal/kernel/composer"
 	"github.com/crystalkernel/crystal/points/command"
 	"github.com/crystalkernel/crystal/points/prompt"
 )
@@ -42,11 +40,8 @@ func (p *program) binder(ctx context.Context, b blueprint, h *host, i command.In
 	if r, err := b.resolver().Resolve(ctx, ""); err == nil {
 		in.Provider, in.Model = r.Provider, r.Model
 	}
-	report := func(e *contrib.EntryInfo, f *contrib.CallError) {
-		p.note(home.Note{Code: contrib.CodeCallFailed, Text: fmt.Sprintf("%s failed at %s (%s)", e.Origin, f.Point, f.Cause)})
-	}
 	return func(text string) string {
-		bound, err := composer.Bind(ctx, h.registry.View(), composer.Inputs{Binding: in, Host: p.placeholders(in), Report: report}, text)
+		bound, err := h.kernel.Bind(ctx, in, text)
 		if err != nil {
 			return text
 		}

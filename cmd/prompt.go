@@ -2,27 +2,22 @@ package crystalcmd
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
 
-	"github.com/crystalkernel/crystal/cmd/internal/headless"
-	"github.com/crystalkernel/crystal/contrib"
 	"github.com/crystalkernel/crystal/internal/home"
 	"github.com/crystalkernel/crystal/internal/terminal"
-	"github.com/crystalkernel/crystal/kernel/composer"
-	"github.com/crystalkernel/crystal/points/hook"
+	"github.com/crystalkernel/crystal/kernel"
+	"github.com/crystalkernel/crystal/kernel/approval/review"
+	"github.com/crystalkernel/crystal/kernel/compaction"
 	"github.com/crystalkernel/crystal/points/prompt"
 )
 
 // promptModes are the modes that have a prompt.
-var promptModes = []string{"work", "plan", "review", "compaction", "image"}
+var promptModes = []string{"work", "plan", "review", "compaction"}
 
 func (p *program) promptCommand() *cobra.Command {
 	var mode string
@@ -46,91 +41,53 @@ func (p *program) promptCommand() *cobra.Command {
 // showPrompt composes the prompt of a new thread, without a model call.
 func (p *program) showPrompt(ctx context.Context, mode string, sections bool) error {
 	return p.withHost(ctx, func(pl *place, h *host) error {
+		b := prompt.Binding{Mode: mode, Workspace: pl.workspace.Path, Approval: pl.settings.Config.Approval}
 		// A model that can't be chosen leaves its names blank in the prompt.
-		choice, _ := pl.settings.Choose(home.Wanted{}, home.Wanted{})
-		in, err := p.promptInputs(ctx, pl, h, mode, choice)
-		if err != nil {
-			return err
+		if choice, err := pl.settings.Choose(home.Wanted{}, home.Wanted{}); err == nil {
+			b.Provider, b.Model = choice.Provider.Name, choice.Model
 		}
-		v := h.registry.View()
-		if !sections {
-			text, err := composer.Compose(ctx, v, in)
-			if err != nil {
-				return fmt.Errorf("composing the prompt: %w", err)
-			}
-			_, err = fmt.Fprintln(p.stdout, terminal.Clean(text))
-			return err
+		switch mode {
+		case "review":
+			return p.printPrompt(ctx, h, b, review.DefaultSystem, nil)
+		case "compaction":
+			return p.printPrompt(ctx, h, b, compaction.SystemTemplate, nil)
 		}
-		parts, err := composer.Parts(ctx, v, in)
+		e, err := h.kernel.ExplainPrompt(ctx, "", kernel.Options{Mode: mode, Workspace: b.Workspace, Approval: b.Approval})
 		if err != nil {
 			return fmt.Errorf("composing the prompt: %w", err)
 		}
-		for i, part := range parts {
-			text, err := composer.Bind(ctx, v, in, part.Text)
-			if err != nil {
-				return fmt.Errorf("composing the prompt: %w", err)
-			}
-			head := "=== " + part.Name + ", order " + strconv.Itoa(part.Entry.Order) + ", " + part.Entry.Origin.String()
-			if i > 0 {
-				head = "\n" + head
-			}
-			if _, err := fmt.Fprintf(p.stdout, "%s\n%s\n", terminal.Clean(head), terminal.Clean(text)); err != nil {
-				return err
-			}
+		if !sections {
+			_, err = fmt.Fprintln(p.stdout, terminal.Clean(e.Text))
+			return err
 		}
-		return nil
+		return p.printPrompt(ctx, h, b, "", e.Parts)
 	})
 }
 
-// promptInputs are what the prompt of a new thread is composed from.
-func (p *program) promptInputs(ctx context.Context, pl *place, h *host, mode string, choice home.Choice) (composer.Inputs, error) {
-	snapshot, _, err := h.plan(ctx, "", headless.Init{
-		Mode: mode, Workspace: pl.workspace.Path, Provider: choice.Provider.Name, Model: choice.Model,
-	}, choice.Entry.ImageInput)
-	if err != nil {
-		return composer.Inputs{}, fmt.Errorf("planning the tools: %w", err)
-	}
-	var tools []string
-	for _, t := range snapshot.Models() {
-		tools = append(tools, t.Name)
-	}
-	b := prompt.Binding{
-		Mode: mode, Workspace: pl.workspace.Path, Approval: pl.settings.Config.Approval, Provider: choice.Provider.Name, Model: choice.Model,
-	}
-	return composer.Inputs{
-		Context: prompt.Context{Workspace: b.Workspace, Mode: mode, Client: clientRun, Tools: tools},
-		Binding: b,
-		Hook:    hook.PromptInfo{Scope: hook.Scope{Workspace: b.Workspace}, Mode: mode},
-		Host:    p.placeholders(b),
-		Report: func(e *contrib.EntryInfo, f *contrib.CallError) {
-			p.note(home.Note{Code: home.Code(contrib.CodeCallFailed), Text: fmt.Sprintf("%s failed at %s (%s)", e.Origin, f.Point, f.Cause)})
-		},
-	}, nil
-}
-
-// placeholders resolves the names that the host owns, outside of a turn.
-func (p *program) placeholders(b prompt.Binding) func(name string) string {
-	workspace := filepath.ToSlash(b.Workspace)
-	platform := runtime.GOOS + "/" + runtime.GOARCH
-	date := p.now().Format("2006-01-02")
-	root := filepath.ToSlash(gitRoot(b.Workspace))
-	values := map[string]string{
-		"workspace": workspace, "provider": b.Provider, "model": b.Model, "model_line": b.Provider + "/" + b.Model, "mode": b.Mode,
-		"approval": b.Approval, "product_name": "Crystal", "platform": platform, "os": runtime.GOOS, "architecture": runtime.GOARCH,
-		"date": date, "time": p.now().Format("15:04 -07:00"), "git_root": root, "is_git_repo": strconv.FormatBool(root != ""),
-		"env": "Workspace: " + workspace + "\nPlatform: " + platform + "\nDate: " + date,
-	}
-	return func(name string) string { return values[name] }
-}
-
-// gitRoot returns the nearest directory that holds .git, from dir upwards; blank for none.
-func gitRoot(dir string) string {
-	for {
-		if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil {
-			return dir
-		} else if !errors.Is(err, os.ErrNotExist) || filepath.Dir(dir) == dir {
-			return ""
+// printPrompt prints a template, or sections each behind a line that says whose it is, with the placeholders bound.
+func (p *program) printPrompt(ctx context.Context, h *host, b prompt.Binding, template string, parts []kernel.PromptPart) error {
+	if parts == nil {
+		text, err := h.kernel.Bind(ctx, b, template)
+		if err != nil {
+			return fmt.Errorf("composing the prompt: %w", err)
 		}
-		dir = filepath.Dir(dir)
+		_, err = fmt.Fprintln(p.stdout, terminal.Clean(text))
+		return err
 	}
+	between := ""
+	for _, part := range parts {
+		if part.Kind != kernel.SectionPart || part.Lost != "" {
+			continue
+		}
+		text, err := h.kernel.Bind(ctx, b, part.Text)
+		if err != nil {
+			return fmt.Errorf("composing the prompt: %w", err)
+		}
+		head := between + "=== " + part.Name + ", order " + strconv.Itoa(part.Order) + ", " + part.Owner
+		between = "\n"
+		if _, err := fmt.Fprintf(p.stdout, "%s\n%s\n", terminal.Clean(head), terminal.Clean(text)); err != nil {
+			return err
+		}
+	}
+	return nil
 }

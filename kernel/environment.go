@@ -1,12 +1,48 @@
 package kernel
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"time"
+
+	"github.com/crystalkernel/crystal/kernel/composer"
+	"github.com/crystalkernel/crystal/points/prompt"
 )
+
+// Bind replaces the {{name}} tokens of a text outside of a turn, as a turn replaces those of its prompt. b says what the
+// names of the host stand for; blank where the host does not know. A contributed placeholder that fails leaves its token
+// and is reported. The error is that of ctx.
+func (k *Kernel) Bind(ctx context.Context, b prompt.Binding, text string) (string, error) {
+	return composer.Bind(ctx, k.registry.View(), composer.Inputs{
+		Binding: b, Host: func(name string) string { return hostValue(name, &b) }, Report: k.report,
+	}, text)
+}
+
+// hostValue resolves the names that the host owns.
+func hostValue(name string, b *prompt.Binding) string {
+	switch name {
+	case "workspace":
+		return strings.ReplaceAll(b.Workspace, `\`, "/")
+	case "provider":
+		return b.Provider
+	case "model":
+		return b.Model
+	case "model_line":
+		return b.Provider + "/" + b.Model
+	case "mode":
+		return b.Mode
+	case "session_id":
+		return b.Session
+	case "approval":
+		return b.Approval
+	case "product_name":
+		return "Crystal"
+	}
+	return hostPlaceholder(name, b.Workspace)
+}
 
 // hostPlaceholder resolves the names that describe the machine and the workspace. A name without a value here is blank.
 func hostPlaceholder(name, workspace string) string {

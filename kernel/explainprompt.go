@@ -45,7 +45,8 @@ type PromptPart struct {
 	Bytes  int `json:"bytes"`
 	Tokens int `json:"tokens"` // estimated
 
-	text string // of a section
+	// Text is that of a section that has effect, before its placeholders are bound.
+	Text string `json:"-"`
 	key  string // of the entry
 }
 
@@ -134,7 +135,7 @@ func (p *PromptPart) free(to *PromptPart) {
 func takeOver(assembler *PromptPart, parts []PromptPart, composed, assembled string) {
 	for i := range parts {
 		p := &parts[i]
-		if p.Lost != "" || strings.Contains(assembled, or(p.text, composed)) {
+		if p.Lost != "" || strings.Contains(assembled, or(p.Text, composed)) {
 			continue
 		}
 		p.free(assembler)
@@ -152,7 +153,7 @@ func (x *explanation) sections() (parts []PromptPart, joined string) {
 			continue
 		}
 		known[s.Entry.ID] = true
-		p := PromptPart{Kind: SectionPart, Name: s.Name, Explained: explained(s.Entry), text: s.Text}
+		p := PromptPart{Kind: SectionPart, Name: s.Name, Explained: explained(s.Entry), Text: s.Text}
 		p.Beats = over[s.Entry.ID]
 		if p.grow("", s.Text); s.Text == "" {
 			p.Lost = LostBlank

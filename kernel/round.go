@@ -69,26 +69,8 @@ func (t *turn) prepare(ctx context.Context) error {
 
 // placeholder resolves the names that the host owns.
 func (t *turn) placeholder(name string) string {
-	r := &t.plan.request
-	switch name {
-	case "workspace":
-		return strings.ReplaceAll(t.thread.workspace, `\`, "/")
-	case "provider":
-		return r.Provider
-	case "model":
-		return r.Model
-	case "model_line":
-		return r.Provider + "/" + r.Model
-	case "mode":
-		return t.mode
-	case "session_id":
-		return t.thread.id
-	case "approval":
-		return t.thread.Approval()
-	case "product_name":
-		return "Crystal"
-	}
-	return hostPlaceholder(name, t.thread.workspace)
+	b := t.binding(t.mode)
+	return hostValue(name, &b)
 }
 
 // oneRound sends one request and handles its answer. A blank stop reason means that another round follows.
