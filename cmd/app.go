@@ -17,6 +17,7 @@ import (
 	"github.com/crystalkernel/crystal/internal/builtin"
 	"github.com/crystalkernel/crystal/internal/home"
 	"github.com/crystalkernel/crystal/internal/home/jsonc"
+	"github.com/crystalkernel/crystal/internal/tracefile"
 	"github.com/crystalkernel/crystal/internal/modelaccess"
 	"github.com/crystalkernel/crystal/internal/statusline"
 	"github.com/crystalkernel/crystal/kernel"
@@ -35,6 +36,7 @@ type blueprint struct {
 	switches map[string]bool // plugins that the command line switches
 	client   string          // what the prompt sees as the client
 	models   kernel.Models   // nil: the choice of the configuration
+	trace    string          // file for the events; blank: none
 }
 
 // host is a running host.
@@ -71,7 +73,7 @@ func (p *program) start(ctx context.Context, b blueprint) (*host, error) {
 		fx.NopLogger,
 		fx.StartTimeout(24*time.Hour), // each activation has its own limit
 		fx.StopTimeout(stopTime),
-		kernel.Module, stock.Host, plugins.Module(list...),
+		kernel.Module, stock.Host, b.tracing(), plugins.Module(list...),
 		fx.Supply(h.log, options, approval.Config{Home: string(b.place.home)}, builtinConfig(b, &h.todos), retrySettings(b.config)),
 		fx.Supply(modelaccess.Config{Review: b.reviewModel}),
 		fx.Replace(config),
@@ -98,6 +100,14 @@ func (p *program) start(ctx context.Context, b blueprint) (*host, error) {
 		return nil, errors.Join(fmt.Errorf("starting the host: %w", err), h.file.close())
 	}
 	return h, nil
+}
+
+// tracing writes the events to a file, if one is named.
+func (b blueprint) tracing() fx.Option {
+	if b.trace == "" {
+		return fx.Options()
+	}
+	return tracefile.Module(b.trace)
 }
 
 // stop stops a host: sessions, then plugins in reverse load order, then the log. What is printed goes to the program

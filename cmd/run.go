@@ -60,7 +60,7 @@ func (p *program) perform(ctx context.Context, j *job) (err error) {
 		return err
 	}
 	running, err := p.start(ctx, blueprint{
-		place: j.place, config: j.config, switches: j.settings.switches, client: clientRun, models: j.models(),
+		place: j.place, config: j.config, switches: j.settings.switches, client: clientRun, models: j.models(), trace: j.options.trace,
 	})
 	if err != nil {
 		return err

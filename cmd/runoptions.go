@@ -35,6 +35,7 @@ type runOptions struct {
 	format, outputFormat                  string
 	json                                  bool
 	noStdin                               bool
+	trace                                 string
 }
 
 func (p *program) addRunOptions(f *pflag.FlagSet, o *runOptions) {
@@ -69,6 +70,7 @@ func (p *program) addRunOptions(f *pflag.FlagSet, o *runOptions) {
 	f.StringVar(&o.outputFormat, "output-format", "", "text or stream-json: the same two")
 	f.BoolVar(&o.json, "json", false, "the same as --format json")
 	f.BoolVar(&o.noStdin, "no-stdin", false, "do not read stdin")
+	f.StringVar(&o.trace, "trace", "", "append every event, with its time, to this file as a line of JSON")
 }
 
 func (p *program) runCommand() *cobra.Command {
