@@ -8,84 +8,67 @@ type spent struct {
 	usage                          model.Usage
 }
 
-// root is the turn whose budget is used: the turn itself, or for a subagent the one that started it.
-func (t *turn) root() *turn {
-	if c := t.thread.child; c != nil {
-		return c.parent
+// charge runs f with the turn whose budget is used, and its lock held: the turn itself, or for a subagent the one that
+// started it. Any goroutine.
+func (t *turn) charge(f func(payer *turn)) {
+	if c := t.thread.child; c != nil && c.with(func() { c.parent.charge(f) }) {
+		return
 	}
-	return t
-}
-
-// roundFits reports whether the model may be asked once more.
-func (t *turn) roundFits() bool {
-	r := t.root()
-	r.side.mu.Lock()
-	defer r.side.mu.Unlock()
-	return t.limits.ModelCalls < 0 || r.result.ModelCalls+r.spent.modelCalls < t.limits.ModelCalls
-}
-
-func (t *turn) countRound() {
 	t.side.mu.Lock()
-	t.result.ModelCalls++
-	t.side.mu.Unlock()
-	if r := t.root(); r != t {
-		r.side.mu.Lock()
-		r.spent.modelCalls++
-		r.side.mu.Unlock()
-	}
+	defer t.side.mu.Unlock()
+	f(t)
 }
 
-// callsFit reports whether n more tool calls may be made.
-func (t *turn) callsFit(n int) bool {
-	r := t.root()
-	r.side.mu.Lock()
-	defer r.side.mu.Unlock()
-	return r.fits(n, t.limits.ToolCalls)
-}
-
-// fits is callsFit for a root, whose lock is held.
-func (t *turn) fits(n, limit int) bool {
-	switch {
-	case limit == NoToolCalls:
-		return n == 0
-	case limit < 0:
-		return true
-	default:
-		return t.result.ToolCalls+t.spent.toolCalls+n <= limit
-	}
-}
-
-// countCalls takes calls of the model off the budget.
-func (t *turn) countCalls(n int) {
-	t.side.mu.Lock()
-	t.result.ToolCalls += n
-	t.side.mu.Unlock()
-	if r := t.root(); r != t {
-		r.side.mu.Lock()
-		r.spent.toolCalls += n
-		r.side.mu.Unlock()
-	}
-}
-
-// takeBudget takes one subcall off the budget. Any goroutine.
-func (t *turn) takeBudget() bool {
-	r := t.root()
-	r.side.mu.Lock()
-	if !r.fits(1, t.limits.ToolCalls) {
-		r.side.mu.Unlock()
-		return false
-	}
-	if r != t {
-		r.spent.toolCalls++
-		r.side.mu.Unlock()
+// count books what was used: on the turn itself, and on the one that pays for it.
+func (t *turn) count(payer *turn, modelCalls, toolCalls int) {
+	if payer != t {
+		payer.spent.modelCalls += modelCalls
+		payer.spent.toolCalls += toolCalls
 		t.side.mu.Lock()
+		defer t.side.mu.Unlock()
 	}
-	t.result.ToolCalls++
-	t.side.mu.Unlock()
-	return true
+	t.result.ModelCalls += modelCalls
+	t.result.ToolCalls += toolCalls
 }
 
-// addResult adds what a subagent came to beside its calls.
+// takeRound takes one request to the model off the budget; false: there is none left.
+func (t *turn) takeRound() (ok bool) {
+	limit := t.limits.ModelCalls
+	t.charge(func(payer *turn) {
+		if ok = limit < 0 || payer.result.ModelCalls+payer.spent.modelCalls < limit; ok {
+			t.count(payer, 1, 0)
+		}
+	})
+	return ok
+}
+
+// repeatRound counts a request that is sent again, whatever is left.
+func (t *turn) repeatRound() {
+	t.charge(func(payer *turn) { t.count(payer, 1, 0) })
+}
+
+// takeCalls takes n tool calls off the budget; false: so many are not left, and none is taken. Any goroutine.
+func (t *turn) takeCalls(n int) (ok bool) {
+	limit := t.limits.ToolCalls
+	t.charge(func(payer *turn) {
+		switch {
+		case limit == NoToolCalls:
+			ok = n == 0
+		case limit < 0:
+			ok = true
+		default:
+			ok = payer.result.ToolCalls+payer.spent.toolCalls+n <= limit
+		}
+		if ok {
+			t.count(payer, 0, n)
+		}
+	})
+	return ok
+}
+
+func (t *turn) takeCall() bool { return t.takeCalls(1) }
+
+// addResult adds what a subagent came to beside its rounds and calls. Any goroutine.
 func (t *turn) addResult(r *Result) {
 	t.side.mu.Lock()
 	defer t.side.mu.Unlock()
@@ -93,8 +76,8 @@ func (t *turn) addResult(r *Result) {
 	t.spent.usage = added(t.spent.usage, r.Usage)
 }
 
-// addChildren makes what the subagents used a part of the result.
-func (t *turn) addChildren() {
+// addSpent makes what the subagents used a part of the result.
+func (t *turn) addSpent() {
 	t.side.mu.Lock()
 	defer t.side.mu.Unlock()
 	r, s := &t.result, &t.spent
@@ -105,8 +88,9 @@ func (t *turn) addChildren() {
 	*s = spent{}
 }
 
-func (t *turn) forgetChildren() {
+// forgetSubagents forgets those of the turn before.
+func (t *turn) forgetSubagents() {
 	t.side.mu.Lock()
-	t.spent = spent{}
+	t.spent, t.claims = spent{}, nil
 	t.side.mu.Unlock()
 }

@@ -24,7 +24,7 @@ func (t *turn) own(answer *model.Response) {
 		if it.Kind != model.ToolCall {
 			continue
 		}
-		for it.CallID == "" || it.CallID == t.thread.startedBy() || repeated(answer.Items[:i], it.CallID) {
+		for it.CallID == "" || repeated(answer.Items[:i], it.CallID) || t.taken(it.CallID) {
 			it.CallID = model.NewCallID()
 		}
 	}
@@ -84,7 +84,7 @@ func (t *turn) commit(ctx context.Context, answer *model.Response) (StopReason, 
 	if stop == "" && c.calls == 0 {
 		stop = Completed
 	}
-	if stop == "" && !t.callsFit(c.calls) {
+	if stop == "" && !t.takeCalls(c.calls) {
 		stop = ToolCallLimitReached
 	}
 	if stop != "" && c.calls > 0 {

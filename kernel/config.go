@@ -29,7 +29,7 @@ type Config struct {
 	// ReservedTools are canonical names of built-in tools that are reserved whether or not they are planned.
 	ReservedTools []string
 	// Profiles are the workspace's own profiles of subagents. One takes the place of a contributed profile with its name; a
-	// blank Runtime is the kernel's own. They need [Subagents] in the app.
+	// blank Runtime is the kernel's own, and one that nobody offers leaves the profile out. They need [Subagents] in the app.
 	Profiles []subagent.Profile
 	// Logger takes what must not reach a model or a terminal; nil: the *slog.Logger of the fx graph, or slog.Default().
 	Logger *slog.Logger

@@ -43,13 +43,6 @@ func (g *group) wait() {
 // runCalls runs the calls among the items of a round in order; neighbours that only look at the workspace run at the same
 // time. A blank stop reason means that another round follows.
 func (t *turn) runCalls(ctx context.Context, items []*model.Item) (StopReason, error) {
-	n := 0
-	for _, it := range items {
-		if it.Kind == model.ToolCall {
-			n++
-		}
-	}
-	t.countCalls(n)
 	looped := false
 	for _, c := range items {
 		if c.Kind != model.ToolCall {

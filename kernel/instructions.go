@@ -28,7 +28,7 @@ func (p *plan) prepareContexts(ctx context.Context, t *turn) error {
 		return nil
 	}
 	request := agent.Request{
-		Thread: t.thread.id, Workspace: t.thread.workspace, Agent: t.thread.agent(), Prompt: agent.Prompt{Tools: p.names, DeferredNamespaces: p.namespaces, Mode: t.mode},
+		Thread: t.thread.id, Workspace: t.thread.workspace, Agent: t.thread.agent(), Prompt: agent.Prompt{Tools: p.names, DeferredNamespaces: p.namespaces, SubagentProfiles: p.profiles, Mode: t.mode},
 	}
 	builtin, err := t.kernel.memory.Provider(ctx, request)
 	if err != nil {
@@ -160,7 +160,7 @@ func (t *turn) inputs() (composer.Inputs, prompt.Chat) {
 		Context: prompt.Context{Thread: th.id, Workspace: th.workspace, Mode: t.mode, Client: t.kernel.config.Client, Tools: t.plan.names},
 		Binding: t.binding(t.mode),
 		Hook:    hook.PromptInfo{Scope: th.scope(t.id), Mode: t.mode},
-		Role:    th.role(), Deferred: t.plan.deferred,
+		Role:    th.role(), Deferred: t.plan.deferred, Subagents: t.plan.subagents,
 		Host:   t.host,
 		Report: t.report,
 	}, prompt.Chat{Thread: th.id, Turn: t.id, Workspace: th.workspace, Mode: t.mode, Provider: r.Provider, Model: r.Model}

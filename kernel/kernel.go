@@ -58,6 +58,7 @@ type Kernel struct {
 	mu        sync.Mutex
 	threads   map[string]*Thread
 	stopped   bool
+	lost      map[lostName]bool
 	contested map[uint64]bool // placeholders that were noted because another one keeps their name
 }
 
@@ -76,11 +77,12 @@ type Parts struct {
 func New(p Parts) *Kernel {
 	k := &Kernel{
 		registry: p.Registry, config: p.Config, store: p.Store, models: p.Models, dispatcher: p.Dispatcher, approval: p.Approval,
-		log: p.Config.Logger, live: p.Live, threads: map[string]*Thread{}, contested: map[uint64]bool{},
+		log: p.Config.Logger, live: p.Live, threads: map[string]*Thread{}, contested: map[uint64]bool{}, lost: map[lostName]bool{},
 	}
 	if k.log == nil {
 		k.log = slog.Default()
 	}
+	k.config.Profiles = k.workspaceProfiles(p.Config.Profiles)
 	if k.live == nil {
 		k.live = composer.NewLive()
 	}
@@ -123,7 +125,7 @@ func (k *Kernel) Create(ctx context.Context, o Options) (*Thread, error) {
 	if err != nil {
 		return nil, fmt.Errorf("kernel: create a thread: %w", err)
 	}
-	t, err := k.adopt(log, o)
+	t, err := k.adopt(log, o, nil)
 	if err != nil {
 		return nil, errors.Join(err, log.Close())
 	}
@@ -152,7 +154,7 @@ func (k *Kernel) Open(ctx context.Context, id string, o Options) (*Thread, error
 	if err := checkOptions(o); err != nil {
 		return nil, errors.Join(err, log.Close())
 	}
-	t, err := k.adopt(log, o)
+	t, err := k.adopt(log, o, nil)
 	if err != nil {
 		return nil, errors.Join(err, log.Close())
 	}
@@ -169,7 +171,8 @@ func checkOptions(o Options) error {
 	return checkApproval(o.Approval)
 }
 
-func (k *Kernel) adopt(log *threadlog.Log, o Options) (*Thread, error) {
+// adopt makes a thread known; c makes it that of a subagent.
+func (k *Kernel) adopt(log *threadlog.Log, o Options, c *child) (*Thread, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	switch {
@@ -178,7 +181,7 @@ func (k *Kernel) adopt(log *threadlog.Log, o Options) (*Thread, error) {
 	case k.threads[log.ID()] != nil:
 		return nil, fmt.Errorf("%w: %s", ErrThreadOpen, log.ID())
 	}
-	t := newThread(k, log, o)
+	t := newThread(k, log, o, c)
 	k.threads[t.id] = t
 	return t, nil
 }

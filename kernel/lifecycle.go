@@ -67,7 +67,7 @@ func among[T any](entries []contrib.Entry[T], ids []uint64) []contrib.Entry[T] {
 // finish stores the end of the turn and tells everybody.
 func (t *turn) finish(ctx context.Context) {
 	res := &t.result
-	t.addChildren()
+	t.settle()
 	if res.Stop != Completed {
 		t.keepPartial()
 	}

@@ -50,6 +50,8 @@ type toolPlan struct {
 	tokens       int      // estimate of the tool definitions
 	deferred     string   // what the prompt says about deferred tools
 	namespaces   []string // of deferred tools
+	profiles     []string // of subagents that can be started
+	subagents    string   // what the prompt says about them
 	fixed        bool     // every source always answers the same
 	offered      []contrib.Entry[tool.Source]
 	sources      uint64
@@ -67,7 +69,22 @@ type planInputs struct {
 	kind                                      model.PipelineKind
 	profile, workspace, mode, provider, model string
 	images                                    bool
-	runtimes                                  uint64 // revision of subagent.runtime, whose profiles the tool task offers
+	runtimes                                  runtimes
+}
+
+// runtimes are the entries of subagent.runtime, whose profiles the tool task offers.
+type runtimes struct {
+	revision uint64
+	first    *contrib.Entry[subagent.Source] // of the list
+	count    int
+}
+
+func runtimesOf(v *contrib.View, thread contrib.ThreadID) runtimes {
+	r := runtimes{revision: subagent.Runtimes.Revision(v)}
+	if list := subagent.Runtimes.Entries(v, thread); len(list) > 0 {
+		r.first, r.count = &list[0], len(list)
+	}
+	return r
 }
 
 // prepareClient finds the model of the turn, and makes a client when the last one does not serve.
@@ -139,7 +156,7 @@ func (p *plan) prepareTools(ctx context.Context, t *turn) error {
 	th := t.thread
 	inputs := planInputs{
 		kind: th.kind(), profile: th.agent(), workspace: th.workspace, mode: t.mode, provider: p.request.Provider, model: p.request.Model,
-		images: p.request.ImageInput, runtimes: subagent.Runtimes.Revision(t.view),
+		images: p.request.ImageInput, runtimes: runtimesOf(t.view, contrib.ThreadID(th.id)),
 	}
 	sources, restrictions := tool.Sources.Revision(t.view), tool.Restrictions.Revision(t.view)
 	id := contrib.ThreadID(th.id)
@@ -160,7 +177,11 @@ func (p *plan) prepareTools(ctx context.Context, t *turn) error {
 	if th.child != nil {
 		search = nil // nobody would add to its list what it finds
 	}
-	snapshot, diagnostics, err := toolset.Plan(ctx, toolset.Inputs{
+	reserved := k.config.ReservedTools
+	if th.child != nil {
+		reserved = append(slices.Clip(reserved), TaskTool) // it is not offered, and nobody else gets its name
+	}
+	snapshot, diagnostics, err := toolset.Plan(context.WithValue(ctx, viewKey{}, t.view), toolset.Inputs{
 		Sources:      entries,
 		Restrictions: edits,
 		Planning: tool.Planning{
@@ -168,7 +189,7 @@ func (p *plan) prepareTools(ctx context.Context, t *turn) error {
 			Provider: p.request.Provider, Model: p.request.Model, Images: p.request.ImageInput, Revision: sources,
 		},
 		Report:   t.report,
-		Reserved: k.config.ReservedTools,
+		Reserved: reserved,
 		Only:     th.tools(),
 		Search:   search,
 		Trace:    t.explain.tools(),
@@ -189,6 +210,13 @@ func (p *plan) prepareTools(ctx context.Context, t *turn) error {
 	}
 	if th.child == nil {
 		p.deferred, p.namespaces = deferredText(snapshot)
+		if one, exact := snapshot.ByCanonical(TaskTool); exact && one.Definition.Key.Kind == tool.OwnerBuiltin {
+			list := k.profiles(t.view, th.id)
+			for i := range list {
+				p.profiles = append(p.profiles, list[i].Name)
+			}
+			p.subagents = profilesText(list)
+		}
 	}
 	if p.fixed && len(edits) == 0 && len(diagnostics) == 0 && !fromPlugins(entries) {
 		own := p.toolPlan

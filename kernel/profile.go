@@ -1,24 +1,19 @@
 package kernel
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/crystalkernel/crystal/contrib"
-	"github.com/crystalkernel/crystal/kernel/composer"
-	"github.com/crystalkernel/crystal/points/prompt"
 	"github.com/crystalkernel/crystal/points/subagent"
 )
-
-// OwnRuntime is the type of the kernel's own runtime of subagents.
-const OwnRuntime = "kernel"
 
 // profile is a profile with the runtime that serves it.
 type profile struct {
 	subagent.Profile
 	runtime subagent.Runtime
+	entry   contrib.EntryInfo // of the runtime
 }
 
 // Profiles returns the profiles of subagents that the next turn of a thread can start, by name; t may be nil. A profile of
@@ -28,6 +23,7 @@ func (k *Kernel) Profiles(t *Thread) []subagent.Profile {
 	out := make([]subagent.Profile, len(list))
 	for i := range list {
 		out[i] = list[i].Profile
+		out[i].Tools = slices.Clone(out[i].Tools)
 	}
 	return out
 }
@@ -40,7 +36,7 @@ func (k *Kernel) profiles(v *contrib.View, thread string) []profile {
 		return nil
 	}
 	slices.SortStableFunc(entries, func(a, b contrib.Entry[subagent.Source]) int { return rank(&a) - rank(&b) })
-	types := map[string]subagent.Runtime{}
+	types := map[string]profile{} // without a name
 	var list []profile
 	for i := range entries {
 		e := &entries[i]
@@ -48,35 +44,45 @@ func (k *Kernel) profiles(v *contrib.View, thread string) []profile {
 		if !ok {
 			continue
 		}
-		if types[m.Type] != nil {
-			k.noteDuplicate(&e.EntryInfo, "the runtime type "+m.Type)
+		if holder, taken := types[m.Type]; taken {
+			k.noteLost(&e.EntryInfo, "the type of runtime "+m.Type, m.Type, &holder.entry)
 			continue
 		}
-		r := e.Value.Runtime()
-		types[m.Type] = r
+		own := profile{runtime: e.Value.Runtime(), entry: e.EntryInfo}
+		types[m.Type] = own
 		for _, p := range m.Profiles {
-			if _, taken := find(list, p.Name); taken {
-				k.noteDuplicate(&e.EntryInfo, "the profile "+p.Name)
+			if holder, taken := find(list, p.Name); taken {
+				k.noteLost(&e.EntryInfo, "the profile "+p.Name, p.Name, &holder.entry)
 				continue
 			}
-			list = append(list, profile{p, r})
-		}
-	}
-	for _, p := range k.config.Profiles {
-		p.Runtime = or(p.Runtime, OwnRuntime)
-		r := types[p.Runtime]
-		if r == nil {
-			continue
-		}
-		own := profile{p, r}
-		if i := slices.IndexFunc(list, func(q profile) bool { return q.Name == p.Name }); i >= 0 {
-			list[i] = own
-		} else {
+			own.Profile = p
 			list = append(list, own)
 		}
 	}
+	for _, p := range k.config.Profiles {
+		own, ok := types[p.Runtime]
+		if !ok {
+			continue
+		}
+		own.Profile = p
+		list = append(slices.DeleteFunc(list, func(q profile) bool { return q.Name == p.Name }), own)
+	}
 	slices.SortFunc(list, func(a, b profile) int { return strings.Compare(a.Name, b.Name) })
 	return list
+}
+
+// workspaceProfiles takes the profiles of a configuration over. What cannot be one is logged and left out.
+func (k *Kernel) workspaceProfiles(list []subagent.Profile) []subagent.Profile {
+	var out []subagent.Profile
+	for _, p := range list {
+		p.Runtime, p.Tools = or(p.Runtime, OwnRuntime), slices.Clone(p.Tools)
+		if err := p.Check(); err != nil {
+			k.log.Error("a profile of the workspace is left out", "error", err)
+			continue
+		}
+		out = append(out, p)
+	}
+	return out
 }
 
 // rank puts the host's own entries before those of others.
@@ -95,101 +101,42 @@ func find(list []profile, name string) (profile, bool) {
 	return list[i], true
 }
 
-// noteDuplicate tells once that what an entry offers is left out.
-func (k *Kernel) noteDuplicate(e *contrib.EntryInfo, what string) {
+// lostName is something that an entry offers under a name that another one keeps.
+type lostName struct {
+	entry uint64
+	what  string
+}
+
+// noteLost tells once that something of an entry is left out, because another entry keeps its name.
+func (k *Kernel) noteLost(e *contrib.EntryInfo, what, name string, holder *contrib.EntryInfo) {
 	k.mu.Lock()
-	known := k.contested[e.ID]
-	k.contested[e.ID] = true
+	known := k.lost[lostName{e.ID, what}]
+	k.lost[lostName{e.ID, what}] = true
 	k.mu.Unlock()
 	if known {
 		return
 	}
+	reason := "duplicate"
+	if holder.Origin.Kind() == contrib.Builtin().Kind() {
+		reason = "reserved"
+	}
 	k.registry.Record(contrib.Diagnostic{
 		Code: codeContributionInvalid, Severity: contrib.Warning, Point: e.Point, EntryID: e.ID, Origin: e.Origin,
 		Message: what + " is left out: an earlier contribution has the name",
-		Params:  map[string]any{"point": e.Point, "reasonCode": "duplicate"},
+		Params:  map[string]any{"point": e.Point, "name": name, "reasonCode": reason},
 	})
 }
 
-// profileSection names the profiles to an agent that can start one.
-func profileSection(k *Kernel) prompt.Section {
-	return composer.Steady(prompt.SectionFunc(prompt.SubagentProfiles, func(_ context.Context, c prompt.Context) (string, error) {
-		if !slices.Contains(c.Tools, TaskTool) {
-			return "", nil
-		}
-		list := k.profiles(k.registry.View(), c.Thread)
-		if len(list) == 0 {
-			return "", nil
-		}
-		var b strings.Builder
-		b.WriteString("# Subagents\n\nThe tool `" + TaskTool + "` hands work to a subagent with a context of its own. Use it for work that is " +
-			"large, stands on its own, and whose details you do not need to see. The profiles:\n")
-		for i := range list {
-			fmt.Fprintf(&b, "\n- %s: %s", list[i].Name, strings.Join(strings.Fields(list[i].Description), " "))
-		}
-		return b.String(), nil
-	}))
+// profilesText is what the prompt of an agent that can start subagents says about them.
+func profilesText(list []profile) string {
+	if len(list) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("# Subagents\n\nThe tool `" + TaskTool + "` hands work to a subagent with a context of its own. Use it for work that is " +
+		"large, stands on its own, and whose details you do not need to see. The profiles:\n")
+	for i := range list {
+		fmt.Fprintf(&b, "\n- %s: %s", list[i].Name, strings.Join(strings.Fields(list[i].Description), " "))
+	}
+	return b.String()
 }
-
-// ownRuntime runs subagents as threads of the kernel.
-type ownRuntime struct{}
-
-func (r ownRuntime) Runtime() subagent.Runtime { return r }
-func (ownRuntime) Type() string                { return OwnRuntime }
-
-func (ownRuntime) Profiles() []subagent.Profile {
-	return []subagent.Profile{
-		{
-			Name: "explore", Description: "Looks through the workspace and answers a question about it. It changes nothing.",
-			Tools:  []string{"glob", "grep", "list", "read"},
-			Prompt: exploreRole,
-		},
-		{
-			Name: "general", Description: "Does a piece of work with all tools of this agent.",
-			Prompt: generalRole,
-		},
-	}
-}
-
-const exploreRole = `# Your part
-
-You are a subagent. Another agent has given you one question about the workspace. Look until you can answer it, change nothing, and answer
-in one message: what you found, with paths and line numbers, and what you could not find. Nobody can answer questions of yours.`
-
-const generalRole = `# Your part
-
-You are a subagent. Another agent has given you one task. Do it completely and report in one message: what you did, what came of it, and
-what is left to do. The other agent sees that message and nothing else. Nobody can answer questions of yours.`
-
-// Create makes the session of a task that [Kernel.runTask] started.
-func (ownRuntime) Create(ctx context.Context, _ subagent.Spec) (subagent.Session, error) {
-	c, ok := ctx.Value(childKey{}).(*child)
-	if !ok {
-		return nil, errNoTurn
-	}
-	return ownSession{c}, nil
-}
-
-type ownSession struct{ child *child }
-
-// Run runs the task as a turn.
-func (s ownSession) Run(ctx context.Context, in subagent.Input, _ func(subagent.Event) error) (*subagent.Outcome, error) {
-	r, err := s.child.run(ctx, in.Text)
-	if err != nil {
-		return nil, err
-	}
-	if r.Stop == Completed {
-		return &subagent.Outcome{Text: r.Text}, nil
-	}
-	text := "The subagent stopped before it was done: " + string(r.Stop) + "."
-	if r.Text != "" {
-		text += " It said last:\n\n" + r.Text
-	}
-	return &subagent.Outcome{Text: text, Failed: true}, ctx.Err()
-}
-
-// Cancel does nothing: the run ends with its context.
-func (ownSession) Cancel(context.Context) error { return nil }
-
-// Close does nothing: the thread ends with the call.
-func (ownSession) Close(context.Context) error { return nil }

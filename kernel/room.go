@@ -50,6 +50,7 @@ func (t *turn) overflowed(ctx context.Context, cause error) (StopReason, error) 
 	if stop, err := t.compactNow(ctx, compaction.Overflow); stop != "" {
 		return stop, errors.Join(err, cause)
 	}
+	t.repeatRound()
 	return t.oneRound(ctx)
 }
 

@@ -25,7 +25,7 @@ func (t *turn) rounds(ctx context.Context) (StopReason, error) {
 		if stop, err := t.makeRoom(ctx); stop != "" {
 			return stop, err
 		}
-		if !t.roundFits() {
+		if !t.takeRound() {
 			return ModelCallLimitReached, nil
 		}
 		if stop, err := t.oneRound(ctx); stop != "" {
@@ -76,7 +76,6 @@ func (t *turn) placeholder(name string) string {
 // oneRound sends one request and handles its answer. A blank stop reason means that another round follows.
 func (t *turn) oneRound(ctx context.Context) (StopReason, error) {
 	t.round++
-	t.countRound()
 	t.attempt.reset()
 	t.attempt.retries = 0
 	if t.listening() {

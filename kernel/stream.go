@@ -14,8 +14,12 @@ func (t *turn) listening() bool {
 	return t.emit != nil || len(trace.Sinks.In(t.kernel.registry.View(), "")) > 0
 }
 
-// send delivers an event, after those that waited. Only the goroutine of the turn calls it.
+// send delivers an event, after those that waited. Only the goroutine of the turn calls it, or anybody for a subagent.
 func (t *turn) send(e Event) {
+	if pass := t.side.pass; pass != nil {
+		pass(e)
+		return
+	}
 	t.flush()
 	t.deliver(e)
 }
@@ -46,6 +50,7 @@ func (t *turn) flush() {
 // sideEvents takes events from goroutines other than the turn's, until that delivers them. post never waits.
 type sideEvents struct {
 	wake chan struct{} // holds a token while something waits
+	pass func(Event)   // of a subagent: takes events at once, from any goroutine
 
 	some     atomic.Bool // something waits; it saves the lock
 	mu       sync.Mutex
@@ -58,6 +63,10 @@ type sideEvents struct {
 const maxProgress = 256
 
 func (s *sideEvents) post(e Event) {
+	if s.pass != nil {
+		s.pass(e)
+		return
+	}
 	s.mu.Lock()
 	if _, ok := e.(CallProgress); ok {
 		if s.progress == maxProgress {

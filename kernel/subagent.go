@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -11,7 +10,6 @@ import (
 	"sync"
 
 	"github.com/crystalkernel/crystal/contrib"
-	"github.com/crystalkernel/crystal/kernel/dispatcher"
 	"github.com/crystalkernel/crystal/kernel/threadlog"
 	"github.com/crystalkernel/crystal/kernel/toolset"
 	"github.com/crystalkernel/crystal/points/model"
@@ -29,8 +27,29 @@ type child struct {
 	call    string // id of the call that started it
 	profile subagent.Profile
 	view    *contrib.View // that the parent's turn pinned
+	beside  []string      // ids of the calls of the round that started it
 
-	delivering sync.Mutex // held while events of calls are passed on
+	using sync.RWMutex // held for reading while the parent's turn is used
+	apart bool         // that turn is over, or about to be
+}
+
+// with runs f while the parent's turn cannot end. It does not run f, and reports false, once that is over: what a subagent
+// does that was left behind concerns nobody. Any goroutine.
+func (c *child) with(f func()) bool {
+	c.using.RLock()
+	defer c.using.RUnlock()
+	if c.apart {
+		return false
+	}
+	f()
+	return true
+}
+
+// part takes the subagent off its parent's turn.
+func (c *child) part() {
+	c.using.Lock()
+	c.apart = true
+	c.using.Unlock()
 }
 
 // agent is the profile of a subagent; blank for the main agent.
@@ -79,18 +98,32 @@ func (k *Kernel) newChild(ctx context.Context, parent *turn, call string, p suba
 	if err != nil {
 		return nil, fmt.Errorf("kernel: make the thread of a subagent: %w", err)
 	}
-	t, err := k.adopt(log, Options{Workspace: th.workspace, Mode: parent.mode, Model: or(p.Model, parent.ref), Gear: parent.gear})
+	c := &child{
+		parent: parent, turn: parent.id, call: call, profile: p, view: parent.view, beside: lastCalls(th.log.Items()),
+	}
+	_, err = k.adopt(log, Options{Workspace: th.workspace, Mode: parent.mode, Model: or(p.Model, parent.ref), Gear: parent.gear}, c)
 	if err != nil {
 		return nil, errors.Join(err, log.Close())
 	}
-	c := &child{thread: t, parent: parent, turn: parent.id, call: call, profile: p, view: parent.view}
-	t.child = c
-	t.turn.calls.Agent = p.Name
-	t.turn.calls.Approval = th.Approval
-	if err := k.observe(ctx, t.id, func(ctx context.Context, o thread.Observer) error { return o.Started(ctx, c.info()) }); err != nil {
+	parent.join(c)
+	if err := k.observe(ctx, c.thread.id, func(ctx context.Context, o thread.Observer) error { return o.Started(ctx, c.info()) }); err != nil {
 		return nil, errors.Join(err, c.end())
 	}
 	return c, nil
+}
+
+// lastCalls are the ids of the calls of the last round.
+func lastCalls(items []*model.Item) (ids []string) {
+	for _, it := range slices.Backward(items) {
+		switch it.Kind {
+		case model.ToolResult:
+		case model.ToolCall:
+			ids = append(ids, it.CallID)
+		default:
+			return ids
+		}
+	}
+	return ids
 }
 
 func (c *child) info() thread.Info {
@@ -99,9 +132,19 @@ func (c *child) info() thread.Info {
 	}
 }
 
+// run runs the subagent as a turn of the kernel: the same pipeline, hooks, policy and records as for any turn.
+func (c *child) run(ctx context.Context, task string) (Result, error) {
+	r, err := c.thread.Run(ctx, Input{Text: task, Limits: c.parent.limits}, c.pass)
+	if err == nil {
+		c.with(func() { c.parent.addResult(&r) })
+	}
+	return r, err
+}
+
 // end takes the thread away again: observers and sources of tools are told, and what was contributed to it is released.
 func (c *child) end() error {
 	t, k := c.thread, c.thread.kernel
+	c.parent.leave(c)
 	ctx := context.Background() // it goes, whatever has become of the turn
 	t.mu.Lock()
 	t.closed = true
@@ -123,141 +166,53 @@ func (c *child) end() error {
 	return errors.Join(err, t.log.Close())
 }
 
-// append stores a record of the turn. What a subagent does is stored in the log of its parent first.
-func (t *turn) append(r threadlog.Record) error {
-	if c := t.thread.child; c != nil {
-		if err := c.store(r); err != nil {
-			return err
-		}
-		// In its own thread a call of its model has no parent.
-		switch r := r.(type) {
-		case *threadlog.Call:
-			r.ParentCallID = unless(r.ParentCallID, c.call)
-		case *threadlog.Result:
-			r.ParentCallID = unless(r.ParentCallID, c.call)
-		}
-	}
-	return t.thread.log.Append(r)
+// join and leave keep the subagents that a turn has running. Any goroutine.
+func (t *turn) join(c *child) {
+	t.side.mu.Lock()
+	t.children = append(t.children, c)
+	t.side.mu.Unlock()
 }
 
-func unless(id, other string) string {
-	if id == other {
-		return ""
-	}
-	return id
+func (t *turn) leave(c *child) {
+	t.side.mu.Lock()
+	t.children = slices.DeleteFunc(t.children, func(o *child) bool { return o == c })
+	t.side.mu.Unlock()
 }
 
-// store appends the parent's copy of a record of the subagent.
-func (c *child) store(r threadlog.Record) error {
-	parent := c.parent.thread.log
-	switch r := r.(type) {
-	case *threadlog.Round:
-		own := *r
-		own.Stamp, own.Turn, own.Agent, own.Items = threadlog.Stamp{}, c.turn, c.thread.id, make([]*model.Item, len(r.Items))
-		for i, it := range r.Items {
-			own.Items[i] = foreign(it)
-		}
-		return parent.Append(&own)
-	case *threadlog.Call:
-		own := *r
-		own.Stamp, own.Turn, own.Agent = threadlog.Stamp{}, c.turn, c.thread.id
-		return parent.Append(&own)
-	case *threadlog.Result:
-		own := *r
-		own.Stamp, own.Turn, own.Agent, own.Item = threadlog.Stamp{}, c.turn, c.thread.id, foreign(r.Item)
-		own.OutputPath = "" // the file goes with the subagent
-		return parent.Append(&own)
+// taken reports whether a call of a subagent has the id of another call that is told of at the same time: of the round that
+// started it, or of another subagent of the turn.
+func (t *turn) taken(id string) (taken bool) {
+	c := t.thread.child
+	if c == nil {
+		return false
 	}
-	return nil
+	if id == c.call || slices.Contains(c.beside, id) {
+		return true
+	}
+	c.with(func() { taken = !c.parent.claim(id, c) })
+	return taken
 }
 
-// foreign is an item for the log of another thread: with an id of that log, and without images, whose numbers are the
-// thread's own.
-func foreign(it *model.Item) *model.Item {
-	own := *it
-	own.ID, own.Images = "", nil
-	own.Text = threadlog.PlainMarkers(it.Text)
-	own.Segments = slices.Clone(it.Segments)
-	return &own
+func (t *turn) claim(id string, c *child) bool {
+	t.side.mu.Lock()
+	defer t.side.mu.Unlock()
+	if t.claims == nil {
+		t.claims = map[string]*child{}
+	}
+	if t.claims[id] == nil {
+		t.claims[id] = c
+	}
+	return t.claims[id] == c
 }
 
-// pass hands an event of the subagent on to the turn that started it. What belongs to the life of the subagent's own turn
-// stays with it. Any goroutine.
-func (c *child) pass(e Event) {
-	name := c.profile.Name
-	switch e := e.(type) {
-	case CallPending:
-		e.Agent = name
-		c.parent.side.post(e)
-	case ApprovalAsked:
-		e.Agent = name
-		c.parent.side.post(e)
-	case ApprovalAnswered:
-		e.Agent = name
-		c.parent.side.post(e)
-	case CallStarted:
-		e.Agent = name
-		c.parent.side.post(e)
-	case CallProgress:
-		e.Agent = name
-		c.parent.side.post(e)
-	case CallEnded:
-		e.Agent = name
-		c.parent.side.post(e)
-	case Noted:
-		e.Agent = name
-		c.parent.side.post(e)
+// settle makes what the subagents used a part of the result. One that was left behind has no part in the turn from here on.
+func (t *turn) settle() {
+	t.side.mu.Lock()
+	behind := t.children
+	t.children = nil
+	t.side.mu.Unlock()
+	for _, c := range behind {
+		c.part()
 	}
-}
-
-// progress tells about the call that started the subagent.
-func (c *child) progress(text string) { c.parent.side.post(CallProgress{CallID: c.call, Text: text}) }
-
-// run runs the subagent as a turn of the kernel: the same pipeline, hooks, policy and records as for any turn.
-func (c *child) run(ctx context.Context, task string) (Result, error) {
-	r, err := c.thread.Run(ctx, Input{Text: task, Limits: c.parent.limits}, c.pass)
-	if err == nil {
-		c.parent.addResult(&r)
-	}
-	return r, err
-}
-
-// prepareCalls gets the thread ready for a session that thinks for itself and calls tools.
-func (c *child) prepareCalls(ctx context.Context, task string) error {
-	t := c.thread.turn
-	t.id, t.mode, t.ref, t.gear, t.limits = c.thread.nextTurn(), c.parent.mode, c.thread.model, c.parent.gear, c.parent.limits
-	t.emit, t.view = c.pass, c.view
-	if err := t.plan.prepareClient(ctx, t); err != nil {
-		return err
-	}
-	if err := t.plan.prepareTools(ctx, t); err != nil {
-		return err
-	}
-	t.calls.Begin(t.id, t.mode, t.plan.tools, t.plan.request.ImageInput, t.limits.ToolOutput)
-	return c.thread.log.Append(&threadlog.Turn{
-		Turn: t.id, Mode: t.mode, Item: &model.Item{Kind: model.Message, Role: model.User, Text: task},
-	})
-}
-
-// dispatch takes a call of such a session through dispatch. Any goroutine.
-func (c *child) dispatch(ctx context.Context, name string, arguments json.RawMessage) (tool.Result, error) {
-	t := c.thread.turn
-	id := model.NewCallID()
-	c.pass(CallPending{CallID: id, ParentID: c.call, Name: name, Arguments: string(arguments)})
-	var o dispatcher.Outcome
-	if t.takeBudget() {
-		o = t.kernel.dispatcher.Dispatch(ctx, &t.calls, dispatcher.Request{
-			ID: id, ParentID: c.call, Name: name, Arguments: string(arguments), Audience: tool.AudienceModel, Depth: 1,
-		})
-	} else {
-		o = t.refusedCall(&model.Item{CallID: id, Name: name, Arguments: string(arguments)}, tool.Error{
-			Code: tool.CodeUnavailable, Message: "The tool calls of this turn are used up.",
-			Params: map[string]any{"reason": tool.ReasonNotAvailable},
-		}, model.Failure).outcome
-	}
-	t.subcallEnded(o)
-	c.delivering.Lock()
-	t.flush()
-	c.delivering.Unlock()
-	return o.Result.Copy(), nil
+	t.addSpent()
 }

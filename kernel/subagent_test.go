@@ -405,7 +405,7 @@ func TestRuntimesOfPlugins(t *testing.T) {
 	for _, d := range k.Registry().Diagnostics() {
 		if d.Code == string(plugins.PluginContributionInvalid) {
 			found++
-			assert.Equal(t, "duplicate", d.Params["reasonCode"])
+			assert.Equal(t, map[string]any{"point": "subagent.runtime", "name": "kernel", "reasonCode": "reserved"}, d.Params)
 		}
 	}
 	assert.Equal(t, 1, found)

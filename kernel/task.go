@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"go.uber.org/fx"
 
 	"github.com/crystalkernel/crystal/contrib"
 	"github.com/crystalkernel/crystal/points/model"
-	"github.com/crystalkernel/crystal/points/prompt"
 	"github.com/crystalkernel/crystal/points/subagent"
 	"github.com/crystalkernel/crystal/points/tool"
 )
@@ -19,20 +19,21 @@ import (
 // TaskTool is the canonical name of the built-in tool that hands a task to a subagent.
 const TaskTool = "task"
 
-// Subagents lets agents start subagents: the runtime of the kernel with its profiles, the tool [TaskTool], and the section
-// of the prompt that names the profiles. It belongs into an app beside [Module].
+// Subagents lets agents start subagents: the runtime of the kernel with its profiles, and the tool [TaskTool]. It belongs
+// into an app beside [Module].
 var Subagents = fx.Options(
 	contrib.ProvideSet(func(k *Kernel) contrib.Set {
 		return contrib.Set{
 			contrib.Item[subagent.Source](subagent.Runtimes, ownRuntime{}, contrib.Order(100), contrib.Label(OwnRuntime)),
 			contrib.Item[tool.Source](tool.Sources, taskSource{k}, contrib.Order(110), contrib.Label("subagents")),
-			contrib.Item(prompt.Sections, profileSection(k), contrib.Named(prompt.SubagentProfiles), contrib.Order(200),
-				contrib.Label(prompt.SubagentProfiles)),
 			contrib.Item[model.Middleware](model.Middlewares, model.MiddlewareFunc(model.SubagentProgress, showProgress),
 				contrib.Named(model.SubagentProgress), contrib.Order(400), contrib.Label(model.SubagentProgress)),
 		}
 	}),
 )
+
+// viewKey is the key of the view in the context of a planning pass.
+type viewKey struct{}
 
 // taskSource offers the tool to main agents, as long as there is a profile.
 type taskSource struct{ kernel *Kernel }
@@ -41,14 +42,15 @@ var _ tool.FixedSource = taskSource{}
 
 func (taskSource) SourceID() string { return "tools:subagents" }
 
-// FixedTools keeps its promise because a plan is made again when the profiles change.
+// FixedTools keeps its promise because a plan is made again when the runtimes change.
 func (taskSource) FixedTools() {}
 
-func (s taskSource) Tools(_ context.Context, p tool.Planning) ([]tool.Registration, error) {
-	if p.ThreadKind != string(model.Agent) {
+func (s taskSource) Tools(ctx context.Context, p tool.Planning) ([]tool.Registration, error) {
+	v, ok := ctx.Value(viewKey{}).(*contrib.View)
+	if !ok || p.ThreadKind != string(model.Agent) {
 		return nil, nil
 	}
-	list := s.kernel.profiles(s.kernel.registry.View(), p.Thread)
+	list := s.kernel.profiles(v, p.Thread)
 	if len(list) == 0 {
 		return nil, nil
 	}
@@ -70,7 +72,7 @@ func (s taskSource) Tools(_ context.Context, p tool.Planning) ([]tool.Registrati
 			Hints: &tool.Hints{ReadOnly: true}, Catalogs: tool.CatalogBoth,
 		},
 		Binding: tool.Binding{
-			Timeout: tool.Unlimited, Runtime: tool.RuntimeFunc(s.kernel.runTask),
+			Timeout: tool.Unlimited, Grace: taskGrace, Runtime: tool.RuntimeFunc(s.kernel.runTask),
 			// What the subagent does is judged call by call.
 			Classify: func(_ context.Context, c tool.Call, _ string) tool.Classification {
 				return tool.Classification{Risk: tool.Read, Authority: tool.Workspace, Summary: TaskTool}
@@ -79,10 +81,16 @@ func (s taskSource) Tools(_ context.Context, p tool.Planning) ([]tool.Registrati
 	}}, nil
 }
 
+// taskGrace is how long a cancelled task may take: the tools that the subagent runs have their own time to end before it.
+const taskGrace = 3 * time.Second
+
 // CodeSubagentFailed is the code of a task that a subagent did not do.
 const CodeSubagentFailed = "subagent_failed"
 
-var errNoTurn = errors.New("kernel: a task was started outside of a turn")
+var (
+	errNoTurn    = errors.New("kernel: a task was started outside of a turn")
+	errNoSession = errors.New("kernel: the runtime made no session")
+)
 
 // runTask is the tool.
 func (k *Kernel) runTask(ctx context.Context, i tool.Invocation) (tool.Result, error) {
@@ -115,6 +123,9 @@ func (k *Kernel) runTask(ctx context.Context, i tool.Invocation) (tool.Result, e
 		return tool.Failed(CodeSubagentFailed, "The subagent's plugin was switched off."), nil
 	case err != nil:
 		k.log.Error("a subagent failed", "thread", th.id, "profile", p.Name, "error", err)
+		if failure, ok := errors.AsType[*contrib.CallError](err); ok {
+			c.with(func() { c.parent.reportFailure(&p.entry, failure) })
+		}
 		return tool.Failed(CodeSubagentFailed, "The subagent could not do the task."), nil
 	case out == nil || strings.TrimSpace(out.Text) == "":
 		out = &subagent.Outcome{Text: "(the subagent returned no text)", Failed: out != nil && out.Failed}
@@ -127,12 +138,6 @@ func (k *Kernel) runTask(ctx context.Context, i tool.Invocation) (tool.Result, e
 
 // serve has a runtime do the task.
 func (c *child) serve(ctx context.Context, r subagent.Runtime, task string, progress func(string)) (*subagent.Outcome, error) {
-	if _, own := r.(ownRuntime); !own {
-		if err := c.prepareCalls(ctx, task); err != nil {
-			return nil, err
-		}
-		defer func() { c.parent.addResult(&c.thread.turn.result) }()
-	}
 	session, err := r.Create(context.WithValue(ctx, childKey{}, c), subagent.Spec{
 		Thread: c.parent.thread.id, Turn: c.turn, CallID: c.call, Own: c.thread.id, Workspace: c.thread.workspace, Profile: c.profile,
 	})
@@ -142,28 +147,29 @@ func (c *child) serve(ctx context.Context, r subagent.Runtime, task string, prog
 	if session == nil {
 		return nil, errNoSession
 	}
-	lasting := context.WithoutCancel(ctx)
+	lasting, told := context.WithoutCancel(ctx), make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
-		if err := session.Cancel(lasting); err != nil {
+		defer close(told)
+		if err := session.Cancel(lasting); err != nil && !errors.Is(err, contrib.ErrRevoked) {
 			c.thread.kernel.log.Warn("a subagent could not be told to stop", "thread", c.thread.id, "error", err)
 		}
 	})
 	defer func() {
-		stop()
+		if !stop() {
+			<-told
+		}
 		if err := session.Close(lasting); err != nil {
 			c.thread.kernel.log.Warn("a subagent did not close cleanly", "thread", c.thread.id, "error", err)
 		}
 	}()
-	return session.Run(ctx, subagent.Input{Text: task, Call: c.dispatch}, func(e subagent.Event) error {
+	if own, ok := session.(ownSession); ok {
+		return own.Run(ctx, subagent.Input{Text: task}, nil)
+	}
+	return c.runGuest(ctx, session, task, func(e subagent.Event) error {
 		progress(e.Text)
 		return ctx.Err()
 	})
 }
-
-var errNoSession = errors.New("kernel: the runtime made no session")
-
-// childKey is the key of the subagent in the context of its session.
-type childKey struct{}
 
 // showProgress is the built-in middleware subagent-progress: what a subagent says is progress of the call that started it.
 func showProgress(_ context.Context, next model.Client, i model.PipelineInfo) (model.Client, error) {

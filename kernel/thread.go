@@ -53,10 +53,13 @@ type Thread struct {
 	sessions []uint64 // entries of hook.session that know of the session
 }
 
-func newThread(k *Kernel, log *threadlog.Log, o Options) *Thread {
+func newThread(k *Kernel, log *threadlog.Log, o Options, c *child) *Thread {
 	t := &Thread{
 		kernel: k, log: log, id: log.ID(), workspace: o.Workspace, mode: o.Mode, model: o.Model, gear: o.Gear,
-		busy: make(chan struct{}, 1), turns: log.State().Turns, prompts: k.live.Open(log.ID()),
+		busy: make(chan struct{}, 1), turns: log.State().Turns, prompts: k.live.Open(log.ID()), child: c,
+	}
+	if c != nil {
+		c.thread = t
 	}
 	mode := o.Approval
 	if mode == "" {
@@ -77,7 +80,12 @@ func (t *Thread) Workspace() string { return t.workspace }
 func (t *Thread) Log() *threadlog.Log { return t.log }
 
 // Approval returns the approval mode.
-func (t *Thread) Approval() string { return *t.approval.Load() }
+func (t *Thread) Approval() string {
+	if t.child != nil { // it has that of the thread that started it
+		return t.child.parent.thread.Approval()
+	}
+	return *t.approval.Load()
+}
 
 // The approval modes.
 const (

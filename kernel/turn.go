@@ -73,10 +73,14 @@ type turn struct {
 	keys   map[*tool.Definition]string // text forms; under side.mu
 	keyed  *toolset.Snapshot           // the plan that they are of
 	spent  spent                       // by subagents; under side.mu
-	report contrib.Report              // reportFailure; made once, as those below are
-	delta  func(d model.Delta) error   // onDelta
-	serve  func()                      // flush
-	host   func(name string) string    // placeholder
+
+	children []*child          // subagents that run; under side.mu
+	claims   map[string]*child // ids of the calls of subagents; under side.mu
+
+	report contrib.Report            // reportFailure; made once, as those below are
+	delta  func(d model.Delta) error // onDelta
+	serve  func()                    // flush
+	host   func(name string) string  // placeholder
 
 	explain *explanation // set where a turn is explained and not run: nobody is told of anything
 
@@ -115,9 +119,12 @@ func newTurn(t *Thread) *turn {
 	r.side.wake = make(chan struct{}, 1)
 	r.group.done = make(chan struct{}, maxParallel)
 	r.report, r.delta, r.host, r.serve = r.reportFailure, r.onDelta, r.placeholder, r.flush
+	if t.child != nil {
+		r.side.pass = t.child.pass
+	}
 	r.calls = dispatcher.Turn{
-		Thread: t.id, Workspace: t.workspace, Approval: t.Approval, DataDirs: t.kernel.config.DataDirs,
-		TakeBudget: r.takeBudget, BeforeStart: r.beforeStart, Result: r.subcallEnded,
+		Thread: t.id, Agent: t.agent(), Workspace: t.workspace, Approval: t.Approval, DataDirs: t.kernel.config.DataDirs,
+		TakeBudget: r.takeCall, BeforeStart: r.beforeStart, Result: r.subcallEnded,
 		Progress: func(callID, text string) { r.side.post(CallProgress{CallID: callID, Text: text}) },
 		Report:   r.report, Note: r.diagnose,
 	}
@@ -130,7 +137,7 @@ func (t *turn) reset() {
 	t.turnState = turnState{}
 	t.attempt.text, t.attempt.reasoning = text, reasoning
 	t.group.reset()
-	t.forgetChildren()
+	t.forgetSubagents()
 	t.side.take()
 }
 

@@ -141,6 +141,9 @@ func (f failure) wanted(s subject) seen {
 	case "subagent.runtime":
 		if f.name != "typed nil" {
 			w.codes["task"] = kernel.CodeSubagentFailed
+			if f.name != "unavailable" {
+				w.causes = []contrib.Cause{f.cause}
+			}
 			return w
 		}
 		w.codes["task"] = tool.CodeInputInvalid // the profile is none

@@ -20,6 +20,8 @@ type Inputs struct {
 	Hook    hook.PromptInfo
 	// Deferred is what the agent is told about tools that it has to search for; blank: there are none.
 	Deferred string
+	// Subagents is what an agent is told about subagents that it can start; blank: it can start none.
+	Subagents string
 	// Role is what a subagent is told about its part; blank for the main agent.
 	Role string
 	// Host resolves the placeholders that the host owns; nil leaves them blank.

@@ -80,7 +80,7 @@ type Thread struct {
 
 	seen *contrib.View  // the view of the last sections; nil when they have to be asked again
 	last prompt.Context // what they were asked with
-	more string         // what they were told about deferred tools
+	more [2]string      // what they were told about deferred tools and subagents
 
 	// Kept from prompt to prompt: an unchanged one needs no new memory.
 	parts  []Part
@@ -132,13 +132,16 @@ func (t *Thread) Prompt(ctx context.Context, v *contrib.View) (string, error) {
 // has changed.
 func (t *Thread) current(v *contrib.View, notes string) bool {
 	now, last := &t.in.Context, &t.last
-	return t.in.Trace == nil && t.seen == v && v != nil && notes == t.notes && t.in.Deferred == t.more && now.Thread == last.Thread && now.Workspace == last.Workspace &&
+	return t.in.Trace == nil && t.seen == v && v != nil && notes == t.notes && t.in.more() == t.more && now.Thread == last.Thread && now.Workspace == last.Workspace &&
 		now.Mode == last.Mode && now.Client == last.Client && slices.Equal(now.Tools, last.Tools)
 }
 
+// more is what sections say that is not in the context.
+func (in *Inputs) more() [2]string { return [2]string{in.Deferred, in.Subagents} }
+
 // remember keeps what the sections were asked with, if asking them again can be saved.
 func (t *Thread) remember(v *contrib.View) {
-	t.seen, t.last, t.more = nil, t.in.Context, t.in.Deferred
+	t.seen, t.last, t.more = nil, t.in.Context, t.in.more()
 	thread := contrib.ThreadID(t.last.Thread)
 	for _, section := range prompt.Sections.In(v, thread) {
 		if _, ok := section.(steady); !ok {

@@ -21,6 +21,8 @@ var Module = fx.Options(
 				contrib.Label(prompt.ChatContextSection)),
 			contrib.Item(prompt.Sections, Steady(threadSection(r, l)), contrib.Named(prompt.ThreadContextPage), contrib.Order(1700),
 				contrib.Label(prompt.ThreadContextPage)),
+			contrib.Item(prompt.Sections, Steady(profileSection(l)), contrib.Named(prompt.SubagentProfiles), contrib.Order(200),
+				contrib.Label(prompt.SubagentProfiles)),
 			contrib.Item(prompt.Sections, Steady(deferredSection(l)), contrib.Named(prompt.DeferredTools), contrib.Order(1800),
 				contrib.Label(prompt.DeferredTools)),
 			contrib.Item(prompt.Sections, Steady(roleSection(l)), contrib.Named(prompt.RoleInstructions), contrib.Order(1900),
@@ -35,6 +37,16 @@ func chatSection(l *Live) prompt.Section {
 	return prompt.SectionFunc(prompt.ChatContextSection, func(_ context.Context, c prompt.Context) (string, error) {
 		if t := l.find(c.Thread); t != nil {
 			return t.notes, nil
+		}
+		return "", nil
+	})
+}
+
+// profileSection tells about subagents that can be started.
+func profileSection(l *Live) prompt.Section {
+	return prompt.SectionFunc(prompt.SubagentProfiles, func(_ context.Context, c prompt.Context) (string, error) {
+		if t := l.find(c.Thread); t != nil {
+			return t.in.Subagents, nil
 		}
 		return "", nil
 	})

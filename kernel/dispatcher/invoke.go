@@ -54,7 +54,7 @@ func (p *Prepared) invoke(ctx context.Context, wake <-chan struct{}, serve func(
 		i.ctx.stop(errOverdue)
 		return p.timeout()
 	}
-	timer := time.NewTimer(grace)
+	timer := time.NewTimer(p.grace())
 	defer timer.Stop()
 	select {
 	case a := <-i.done:
@@ -73,7 +73,7 @@ func (i *invocation) serve(f func()) (ok bool) {
 		}
 		i.p.raise = recover()
 		i.ctx.stop(context.Canceled)
-		timer := time.NewTimer(grace)
+		timer := time.NewTimer(i.p.grace())
 		defer timer.Stop()
 		select {
 		case <-i.done:
@@ -82,6 +82,14 @@ func (i *invocation) serve(f func()) (ok bool) {
 	}()
 	f()
 	return true
+}
+
+// grace is how long the tool may take to return a result of its own after a cancellation.
+func (p *Prepared) grace() time.Duration {
+	if g := p.tool.Binding.Grace; g > 0 {
+		return g
+	}
+	return grace
 }
 
 func stack() string { return string(debug.Stack()) }

@@ -28,7 +28,7 @@ type transcript struct {
 	placed int       // how many of them have their result in items: results stand in the order of the calls
 	others []pending // unanswered calls of subagents and subcalls
 
-	rounds, calls       int // of the turn that is open
+	rounds, calls       int // of the turn that is open, those of subagents and subcalls too
 	turn                string
 	orphans             int // results without a call
 	lastItem, lastImage int64
@@ -104,6 +104,7 @@ func (t *transcript) feedRound(r *Round) {
 		t.seen(it)
 	}
 	if r.Agent != "" {
+		t.rounds++
 		for _, it := range r.Items {
 			if it.Kind == model.ToolCall {
 				t.others = append(t.others, pending{callID: it.CallID, agent: r.Agent})
@@ -122,8 +123,8 @@ func (t *transcript) feedRound(r *Round) {
 }
 
 func (t *transcript) feedCall(r *Call) {
+	t.calls++
 	if r.Agent == "" && r.ParentCallID == "" {
-		t.calls++
 		for i := range t.batch {
 			if t.batch[i].callID == r.CallID && t.batch[i].result == nil {
 				t.batch[i].started = true
@@ -134,7 +135,7 @@ func (t *transcript) feedCall(r *Call) {
 	}
 	for i := range t.others {
 		if t.others[i].is(r.CallID, r.ParentCallID, r.Agent) {
-			t.others[i].started = true
+			t.others[i].started, t.others[i].parent = true, r.ParentCallID
 			return
 		}
 	}

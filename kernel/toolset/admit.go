@@ -133,6 +133,9 @@ func (p *pass) bind(t *Tool, o contrib.Origin) {
 	case b.Timeout > maxTimeout:
 		b.Timeout = maxTimeout
 	}
+	if t.Definition.Key.Kind != tool.OwnerBuiltin {
+		b.Grace = 0
+	}
 	switch t.Definition.Key.Kind {
 	case tool.OwnerPlugin:
 		b.Classify, b.Inline = nil, false

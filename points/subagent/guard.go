@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -24,8 +23,6 @@ type Meta struct {
 	Profiles []Profile
 }
 
-var namePattern = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,63}$`)
-
 func describe(s Source) (any, error) {
 	rt := s.Runtime()
 	if rt == nil {
@@ -36,8 +33,8 @@ func describe(s Source) (any, error) {
 		return nil, fmt.Errorf("the runtime type %.80q is not a lower-case letter followed by letters, digits, _ or -", m.Type)
 	}
 	for i, p := range m.Profiles {
-		if !namePattern.MatchString(p.Name) {
-			return nil, fmt.Errorf("the profile name %.80q is not a lower-case letter followed by letters, digits, _ or -", p.Name)
+		if err := p.Check(); err != nil {
+			return nil, err
 		}
 		m.Profiles[i].Runtime = m.Type
 		m.Profiles[i].Tools = slices.Clone(p.Tools)
@@ -72,6 +69,9 @@ func (g *runtimeGuard) Create(ctx context.Context, s Spec) (Session, error) {
 		if err != nil || v == nil {
 			return nil, err
 		}
+		if _, token := v.(*sessionGuard); token {
+			return nil, g.ref.Refuse("the session of another runtime")
+		}
 		// The session stays with the generation: what leaves is a token behind the gate.
 		session := &sessionGuard{ref: generations.BindBeside(g.ref, v)}
 		session.closeOnce, err = g.ref.Materialised(func() error {
@@ -100,10 +100,16 @@ func (g *sessionGuard) Run(ctx context.Context, in Input, emit func(Event) error
 	defer over.Store(true)
 	call := in.Call
 	in.Call = func(ctx context.Context, name string, arguments json.RawMessage) (tool.Result, error) {
-		if over.Load() || call == nil {
+		switch {
+		case over.Load() || call == nil:
 			return tool.Result{}, tool.ErrEnded
+		case !g.ref.Live():
+			return gone(), nil
 		}
 		r, err := call(ctx, name, bytes.Clone(arguments))
+		if err == nil && !g.ref.Live() {
+			return gone(), nil
+		}
 		r = r.Copy()
 		r.Meta = nil
 		return r, err
@@ -115,13 +121,24 @@ func (g *sessionGuard) Run(ctx context.Context, in Input, emit func(Event) error
 		e.Text = cut(e.Text)
 		return emit(e)
 	}
-	return generations.CallWithin(ctx, g.ref, 0, func(ctx context.Context, s Session) (*Outcome, error) {
+	out, err := generations.CallWithin(ctx, g.ref, 0, func(ctx context.Context, s Session) (*Outcome, error) {
 		out, err := s.Run(ctx, in, shown)
 		if err != nil || out == nil {
 			return nil, err
 		}
 		return &Outcome{Text: strings.Clone(out.Text), Failed: out.Failed}, nil
 	})
+	if err == nil && !g.ref.Live() {
+		return nil, contrib.ErrUnavailable
+	}
+	return out, err
+}
+
+// gone is the result of a call of a session whose entry was revoked.
+func gone() tool.Result {
+	r := tool.Failed(tool.CodeUnavailable, "The subagent's plugin was switched off.")
+	r.Error.Params = map[string]any{"reason": tool.ReasonRevoked}
+	return r
 }
 
 // cut cuts a text at a character.

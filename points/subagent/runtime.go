@@ -3,6 +3,8 @@ package subagent
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"regexp"
 	"time"
 
 	"github.com/crystalkernel/crystal/contrib"
@@ -11,12 +13,33 @@ import (
 
 // Profile is a kind of subagent that a model can start.
 type Profile struct {
-	Name        string // ^[a-z][a-z0-9_-]{0,63}$
-	Description string
-	Runtime     string   // type of the runtime that serves it
-	Prompt      string   // instructions of the subagent
+	Name        string   // ^[a-z][a-z0-9_-]{0,63}$
+	Description string   // when it is of use; at most 4 KiB
+	Runtime     string   // type of the runtime that serves it; set by the host for contributed profiles
+	Prompt      string   // instructions of the subagent; at most 256 KiB
 	Tools       []string // canonical names; nil: all of the parent's
 	Model       string   // provider/model; blank: the parent's
+}
+
+// The bounds of a profile, in bytes.
+const (
+	MaxDescription = 4 << 10
+	MaxPrompt      = 256 << 10
+)
+
+var namePattern = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,63}$`)
+
+// Check says what is wrong with a profile; nil: nothing.
+func (p Profile) Check() error {
+	switch {
+	case !namePattern.MatchString(p.Name):
+		return fmt.Errorf("the profile name %.80q is not a lower-case letter followed by letters, digits, _ or -", p.Name)
+	case len(p.Description) > MaxDescription:
+		return fmt.Errorf("the description of the profile %s is longer than %d bytes", p.Name, MaxDescription)
+	case len(p.Prompt) > MaxPrompt:
+		return fmt.Errorf("the prompt of the profile %s is longer than %d bytes", p.Name, MaxPrompt)
+	}
+	return nil
 }
 
 // Spec says what subagent is wanted.
@@ -34,7 +57,7 @@ type Input struct {
 	Text string
 	// Call runs a tool for the subagent, by its canonical name: it goes through dispatch like every call, within what the
 	// profile allows, and with the id of the call that started the subagent as its parent. A refusal or a failure is a
-	// result. It fails with tool.ErrEnded once Run has returned. Calls may overlap.
+	// result. It fails with tool.ErrEnded once Run has returned. Calls may overlap, and end with the run.
 	Call func(ctx context.Context, name string, arguments json.RawMessage) (tool.Result, error)
 }
 
@@ -64,10 +87,12 @@ type Runtime interface {
 	Create(ctx context.Context, s Spec) (Session, error)
 }
 
-// Session is one subagent, for one task. A session is refused by every runtime but its own.
+// Session is one subagent, for one task. What the host holds of a plugin's session is a token: a runtime that returns the
+// session of another one is refused.
 //
-// Run does the task and is called once; nil is an outcome without text. Cancel is called beside Run when its ctx is done.
-// Close follows when Run has returned. emit may be called by one goroutine at a time, while Run runs; it fails afterwards.
+// Run does the task and is called once; nil is an outcome without text. It has no deadline, and ends with its ctx. Cancel is
+// called beside Run when that is done. Close follows when Run has returned. emit may be called by one goroutine at a time,
+// while Run runs; it fails afterwards.
 type Session interface {
 	Run(ctx context.Context, in Input, emit func(Event) error) (*Outcome, error)
 	Cancel(ctx context.Context) error
