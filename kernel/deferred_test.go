@@ -152,7 +152,7 @@ func TestRequestsAreTraced(t *testing.T) {
 	require.NoError(t, k.Stop(t.Context()))
 	require.Len(t, rounds, 4)
 	assert.Equal(t, kernel.RoundTrace{
-		Type: "model_round", Purpose: model.Work, Agent: "explore", Thread: models.of("look")[0].Thread, Turn: "t1", Provider: "cast", Model: "m",
+		Type: "model_round", Purpose: model.Work, Agent: "explore", ParentID: "c1", Thread: models.of("look")[0].Thread, Turn: "t1", Provider: "cast", Model: "m",
 		Finish: model.FinishStop, Attempts: 1, DurationMs: rounds[1].DurationMs, FirstTokenMs: rounds[1].FirstTokenMs,
 	}, rounds[1])
 	assert.Equal(t, &model.Usage{Input: 7, Output: 2}, rounds[2].Usage)

@@ -40,8 +40,9 @@ const ModelRound = "model_round"
 type RoundTrace struct {
 	Type         string        `json:"type"` // ModelRound
 	Purpose      model.Purpose `json:"purpose"`
-	Agent        string        `json:"agent,omitempty"` // profile of the subagent; blank for the main agent
-	Thread       string        `json:"threadId"`        // the subagent's own
+	Agent        string        `json:"agent,omitempty"`        // profile of the subagent; blank for the main agent
+	ParentID     string        `json:"parentCallId,omitempty"` // of a subagent: the call that started it
+	Thread       string        `json:"threadId"`               // the subagent's own
 	Turn         string        `json:"turnId,omitempty"`
 	Provider     string        `json:"provider"`
 	Model        string        `json:"model"`
@@ -85,7 +86,7 @@ func (k *Kernel) traced(kind model.PipelineKind) func(context.Context, model.Cli
 			}
 			parent := r.Thread
 			if th, ok := ctx.Value(turnKey{}).(*Thread); ok && th.child != nil {
-				t.Agent, parent = th.agent(), th.child.parent.thread.id
+				t.Agent, t.ParentID, parent = th.agent(), th.startedBy(), th.child.parent.thread.id
 			}
 			if err == nil && answer != nil {
 				t.Finish, t.Usage = answer.Finish, answer.Usage
