@@ -34,9 +34,12 @@ func (p *program) pointsCommand() *cobra.Command {
 			return p.showPoint(ctx, f, args[0], thread)
 		})
 	show.Flags().StringVar(&thread, "thread", "", "include what is contributed to this thread")
-	return group("points", "List the contribution points and what is contributed to them",
-		verb("list", "List the contribution points", cobra.NoArgs,
-			func(ctx context.Context, f terminal.Format, _ []string) error { return p.listPoints(ctx, f) }), show)
+	list := verb("list", "List the contribution points", cobra.NoArgs,
+		func(ctx context.Context, f terminal.Format, _ []string) error { return p.listPoints(ctx, f) })
+	all := group("points", "List the contribution points and what is contributed to them", list, show)
+	all.RunE = list.RunE
+	format.add(all.Flags())
+	return all
 }
 
 // withHost runs fn on a host that is started and stopped around it: the one that a headless run would get. It obeys trust.

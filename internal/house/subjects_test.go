@@ -88,7 +88,9 @@ func subjects() []subject {
 			})
 		}),
 		of[prompt.ChatContext](prompt.ChatContexts, (*chatStub)(nil), true, func(b behaviour) prompt.ChatContext { return &chatStub{b} }),
-		of[prompt.ThreadContext](prompt.ThreadContexts, (*pageStub)(nil), true, func(b behaviour) prompt.ThreadContext { return &pageStub{b} }),
+		of[prompt.ThreadContext](prompt.ThreadContexts, (*pageStub)(nil), true, func(b behaviour) prompt.ThreadContext {
+			return prompt.ThreadContextFunc("probe", func(ctx context.Context, _ string) (string, error) { return sized(b(ctx)) })
+		}),
 		of[prompt.Placeholder](prompt.Placeholders, (*placeholderStub)(nil), true, func(b behaviour) prompt.Placeholder { return &placeholderStub{b} }),
 		of[agent.Source](agent.Contexts, agent.SourceFunc(nil), true, func(b behaviour) agent.Source {
 			return agent.SourceFunc(func(context.Context, agent.Request) (agent.Provider, error) {
@@ -146,7 +148,12 @@ func subjects() []subject {
 				return &compaction.Summary{Text: "x", Keep: []string{"nobody"}}, nil
 			})
 		}),
-		of[compaction.ToolPolicy](compaction.ToolPolicies, (*toolPolicyStub)(nil), false, func(b behaviour) compaction.ToolPolicy { return &toolPolicyStub{b} }),
+		of[compaction.ToolPolicy](compaction.ToolPolicies, (*toolPolicyStub)(nil), false, func(b behaviour) compaction.ToolPolicy {
+			return compaction.ToolPolicyFunc("probe", func(ctx context.Context, _ string) (yes, known bool, err error) {
+				_, err = b(ctx)
+				return false, false, err
+			})
+		}),
 		of[subagent.Source](subagent.Runtimes, (*runtimeStub)(nil), false, func(b behaviour) subagent.Source { return &runtimeStub{b} }),
 		of[trace.Sink](trace.Sinks, (*sinkStub)(nil), false, func(b behaviour) trace.Sink { return &sinkStub{b} }),
 		of[generator.CommitMessageGenerator](generator.CommitMessages, generator.CommitMessageFunc(nil), false, func(b behaviour) generator.CommitMessageGenerator {

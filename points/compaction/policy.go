@@ -20,6 +20,21 @@ type ToolPolicy interface {
 // BuiltinToolNames is the target of the built-in list of tools.
 const BuiltinToolNames = "builtin-tool-names"
 
+// ToolPolicyFunc makes a policy of a name and a function.
+func ToolPolicyFunc(name string, compactable func(ctx context.Context, tool string) (yes, known bool, err error)) ToolPolicy {
+	return toolPolicyFunc{name, compactable}
+}
+
+type toolPolicyFunc struct {
+	name        string
+	compactable func(context.Context, string) (bool, bool, error)
+}
+
+func (f toolPolicyFunc) Name() string { return f.name }
+func (f toolPolicyFunc) Compactable(ctx context.Context, tool string) (yes, known bool, err error) {
+	return f.compactable(ctx, tool)
+}
+
 // ToolPolicies is the point compaction.tool_policy: the first answer counts.
 var ToolPolicies = contrib.Define(contrib.Spec[ToolPolicy]{
 	Name: "compaction.tool_policy", Doc: "Says which tools' results may be dropped; the first answer counts.",

@@ -16,6 +16,21 @@ type ThreadContext interface {
 	Section(ctx context.Context, thread string) (string, error)
 }
 
+// ThreadContextFunc makes a thread context of a key and a function.
+func ThreadContextFunc(key string, section func(ctx context.Context, thread string) (string, error)) ThreadContext {
+	return threadContextFunc{key, section}
+}
+
+type threadContextFunc struct {
+	key     string
+	section func(context.Context, string) (string, error)
+}
+
+func (f threadContextFunc) PageKey() string { return f.key }
+func (f threadContextFunc) Section(ctx context.Context, thread string) (string, error) {
+	return f.section(ctx, thread)
+}
+
 // ThreadContexts is the point prompt.thread_context.
 var ThreadContexts = contrib.Define(contrib.Spec[ThreadContext]{
 	Name: "prompt.thread_context", Doc: "Adds a page that is built once for each thread.",

@@ -59,6 +59,12 @@ type Lease interface {
 	Check(ctx context.Context) error
 }
 
+// LeaseFunc adapts a function to Lease.
+type LeaseFunc func(ctx context.Context) error
+
+// Check calls f.
+func (f LeaseFunc) Check(ctx context.Context) error { return f(ctx) }
+
 // Runtime runs a tool. Calls may overlap; each owns its invocation, and gives its result away. Expected failures belong
 // in a failed Result; an error is reported to the model with a fixed text alone. When ctx is done because the turn was
 // cancelled, the runtime has two seconds to return a result of its own; at its timeout it has none. What it returns later
