@@ -2,11 +2,7 @@ package kernel_test
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -21,7 +17,6 @@ import (
 	"github.com/crystalkernel/crystal/kernel/approval"
 	"github.com/crystalkernel/crystal/kernel/kerneltest"
 	"github.com/crystalkernel/crystal/kernel/threadlog"
-	"github.com/crystalkernel/crystal/plugins"
 	"github.com/crystalkernel/crystal/points/dispatch"
 	"github.com/crystalkernel/crystal/points/hook"
 	"github.com/crystalkernel/crystal/points/model"
@@ -207,25 +202,6 @@ func (r starts) Started(_ context.Context, c dispatch.Call) error {
 }
 func (starts) Ended(context.Context, dispatch.Call, tool.Result, time.Duration) error { return nil }
 
-// cutAfter keeps the lines of a thread's file up to the nth that holds a text.
-func cutAfter(t *testing.T, home, id, text string, n int) {
-	t.Helper()
-	path := filepath.Join(home, "threads", id+".jsonl")
-	data, err := os.ReadFile(path)
-	require.NoError(t, err)
-	var kept strings.Builder
-	for line := range strings.Lines(string(data)) {
-		kept.WriteString(line)
-		if strings.Contains(line, text) {
-			if n--; n == 0 {
-				break
-			}
-		}
-	}
-	require.Zero(t, n)
-	require.NoError(t, os.WriteFile(path, []byte(kept.String()), 0o600))
-}
-
 func TestObserversSeeSubagentsAndTheirParents(t *testing.T) {
 	o := &observers{}
 	k, models := play(t, map[string][]kerneltest.Step{"go": {task("general", "do"), say("done")}, "do": {say("did")}},
@@ -294,8 +270,8 @@ func TestTasksRunAtTheSameTime(t *testing.T) {
 		"go": {{Calls: []kerneltest.Call{
 			{Name: "task", Arguments: `{"profile":"explore","task":"a"}`}, {Name: "task", Arguments: `{"profile":"explore","task":"b"}`},
 		}}, say("both")},
-		"a": {call("meet", `{"as":"a"}`), say("from a")},
-		"b": {call("meet", `{"as":"b"}`), say("from b")},
+		"a": {{Calls: []kerneltest.Call{{ID: "x", Name: "meet", Arguments: `{"as":"a"}`}}}, say("from a")},
+		"b": {{Calls: []kerneltest.Call{{ID: "x", Name: "meet", Arguments: `{"as":"b"}`}}}, say("from b")},
 	},
 		fx.Replace(kernel.Config{Profiles: []subagent.Profile{{Name: "explore", Description: "x"}}}),
 		kerneltest.Tools(reading("meet", func(_ context.Context, i tool.Invocation) (tool.Result, error) {
@@ -313,166 +289,11 @@ func TestTasksRunAtTheSameTime(t *testing.T) {
 			want = own[1].CallID
 		}
 		assert.Equal(t, want, c.ParentID)
+		assert.Equal(t, []string{"call_pending", "call_started", "call_ended"}, types(turn, c.CallID), "no two have one id")
 	}
 	var open []string
 	for _, r := range stored[*threadlog.Result](t, k, k.Thread()) {
 		open = append(open, r.Agent)
 	}
 	assert.Len(t, open, 4)
-}
-
-func TestSubagentsSpendTheBudgetOfTheTurn(t *testing.T) {
-	steps := func() map[string][]kerneltest.Step {
-		return map[string][]kerneltest.Step{
-			"go": {task("general", "do"), say("done")}, "do": {call("look", `{}`), call("look", `{}`), say("did")},
-		}
-	}
-	k, _ := play(t, steps(), kerneltest.Tools(reading("look", answering("seen"))))
-	turn := k.RunInput(t.Context(), kernel.Input{Text: "go", Limits: kernel.Limits{ToolCalls: 2}})
-	assert.Equal(t, kernel.CodeSubagentFailed, callsOf(turn, "")[0].Code)
-	assert.Contains(t, callsOf(turn, "")[0].Text, "tool_call_limit_reached")
-	assert.Equal(t, 2, turn.Result.ToolCalls)
-
-	k, _ = play(t, steps(), kerneltest.Tools(reading("look", answering("seen"))))
-	turn = k.RunInput(t.Context(), kernel.Input{Text: "go", Limits: kernel.Limits{ModelCalls: 3}})
-	assert.Contains(t, callsOf(turn, "")[0].Text, "model_call_limit_reached")
-	assert.Equal(t, kernel.ModelCallLimitReached, turn.Result.Stop)
-	assert.Equal(t, 3, turn.Result.ModelCalls)
-}
-
-func TestCancellingATurnEndsItsSubagents(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	k, _ := play(t, map[string][]kerneltest.Step{"go": {task("general", "do")}, "do": {call("wait", `{}`), say("never")}},
-		kerneltest.Tools(reading("wait", func(ctx context.Context, _ tool.Invocation) (tool.Result, error) {
-			cancel()
-			<-ctx.Done()
-			return tool.Result{}, ctx.Err()
-		})))
-	th := k.NewThread(kernel.Options{})
-	turn := k.RunOn(ctx, th, kernel.Input{Text: "go"})
-	assert.Equal(t, kernel.Interrupted, turn.Result.Stop)
-	for _, c := range turn.Calls() {
-		assert.Equal(t, tool.CodeCancelled, c.Code, c.Name)
-	}
-	require.Len(t, turn.Calls(), 2)
-	p, _, err := k.Threads().Read(t.Context(), th.ID())
-	require.NoError(t, err)
-	assert.False(t, p.State().Open)
-}
-
-// A process that dies in the middle of a subagent leaves calls open: they are closed when the thread is opened again.
-func TestOpenCallsOfASubagentAreClosedOnOpen(t *testing.T) {
-	home := t.TempDir()
-	store := fx.Decorate(func(threadlog.Store) threadlog.Store { return threadlog.Disk(home) })
-	k, _ := play(t, map[string][]kerneltest.Step{"go": {task("general", "do"), say("done")}, "do": {call("look", `{}`), say("did")}},
-		store, kerneltest.Tools(reading("look", answering("seen"))))
-	th := k.NewThread(kernel.Options{})
-	k.RunOn(t.Context(), th, kernel.Input{Text: "go"})
-	require.NoError(t, th.Close(t.Context()))
-	cutAfter(t, home, th.ID(), `"type":"call"`, 2)
-
-	again, _ := play(t, map[string][]kerneltest.Step{"go": {say("went on")}}, store)
-	th2, err := again.Open(t.Context(), th.ID(), kernel.Options{})
-	require.NoError(t, err)
-	again.RunOn(t.Context(), th2, kernel.Input{Text: "on"})
-	closed := map[string]string{}
-	for _, r := range stored[*threadlog.Result](t, again, th2) {
-		closed[r.Agent] = r.Code
-	}
-	require.Len(t, closed, 2)
-	for agent, code := range closed {
-		assert.Equal(t, "tool_interrupted", code, agent)
-	}
-}
-
-// POINT-9
-func TestRuntimesOfPlugins(t *testing.T) {
-	runs := &remote{t: t, kind: "acme", profiles: []string{"p", "q"}}
-	k, models := play(t, map[string][]kerneltest.Step{"go": {task("q", "far away"), say("done")}, "mine": {say("of the workspace")}, "again": {task("p", "mine"), say("done")}},
-		kerneltest.Tools(reading("look", answering("seen"))),
-		fx.Replace(kernel.Config{Profiles: []subagent.Profile{{Name: "p", Description: "the workspace's", Prompt: "Be brief."}}}),
-		kerneltest.Plugins(plugin("acme.r",
-			contrib.Supply[subagent.Source](subagent.Runtimes, &remote{kind: kernel.OwnRuntime, profiles: []string{"stolen"}}),
-			contrib.Supply[subagent.Source](subagent.Runtimes, runs))))
-	names := func() (out []string) {
-		for _, p := range k.Profiles(nil) {
-			out = append(out, p.Name+" "+p.Runtime)
-		}
-		return out
-	}
-	assert.Equal(t, []string{"explore kernel", "general kernel", "p kernel", "q acme"}, names())
-	found := 0
-	for _, d := range k.Registry().Diagnostics() {
-		if d.Code == string(plugins.PluginContributionInvalid) {
-			found++
-			assert.Equal(t, map[string]any{"point": "subagent.runtime", "name": "kernel", "reasonCode": "reserved"}, d.Params)
-		}
-	}
-	assert.Equal(t, 1, found)
-
-	turn := k.Run("go")
-	assert.Equal(t, "answer to far away: seen", callsOf(turn, "")[0].Text)
-	theirs := callsOf(turn, "q")
-	require.Len(t, theirs, 2)
-	assert.Equal(t, "look", theirs[0].Name)
-	assert.Equal(t, callsOf(turn, "")[0].CallID, theirs[0].ParentID)
-	assert.Equal(t, "thinking", kerneltest.All[kernel.CallProgress](turn)[0].Text)
-	assert.Equal(t, 1, runs.closed)
-
-	turn = k.RunOn(t.Context(), k.NewThread(kernel.Options{}), kernel.Input{Text: "again"})
-	assert.Equal(t, "of the workspace", callsOf(turn, "")[0].Text)
-	assert.Contains(t, models.of("mine")[0].System, "Be brief.")
-
-	_, err := k.Plugins.SetEnabled(t.Context(), "acme.r", false, plugins.ScopeProcess)
-	require.NoError(t, err)
-	assert.Equal(t, []string{"explore kernel", "general kernel", "p kernel"}, names())
-}
-
-// remote is a runtime that calls one tool and answers.
-type remote struct {
-	t        *testing.T
-	kind     string
-	profiles []string
-	closed   int
-	late     func(ctx context.Context, name string, arguments json.RawMessage) (tool.Result, error)
-}
-
-func (r *remote) Type() string              { return r.kind }
-func (r *remote) Runtime() subagent.Runtime { return r }
-func (r *remote) Profiles() (out []subagent.Profile) {
-	for _, p := range r.profiles {
-		out = append(out, subagent.Profile{Name: p, Description: "a profile"})
-	}
-	return out
-}
-
-func (r *remote) Create(_ context.Context, s subagent.Spec) (subagent.Session, error) {
-	assert.NotEmpty(r.t, s.Own)
-	assert.NotEqual(r.t, s.Thread, s.Own)
-	return remoteSession{r}, nil
-}
-
-type remoteSession struct{ *remote }
-
-func (s remoteSession) Run(ctx context.Context, in subagent.Input, emit func(subagent.Event) error) (*subagent.Outcome, error) {
-	s.late = in.Call
-	if err := emit(subagent.Event{Text: "thinking"}); err != nil {
-		return nil, err
-	}
-	r, err := in.Call(ctx, "look", json.RawMessage(`{}`))
-	if err != nil {
-		return nil, err
-	}
-	unknown, err := in.Call(ctx, "nothing", nil)
-	if err != nil || unknown.Error.Code != tool.CodeNotFound {
-		return nil, errors.New("an unknown tool was not refused")
-	}
-	return &subagent.Outcome{Text: "answer to " + in.Text + ": " + r.Content[0].Text}, nil
-}
-func (s remoteSession) Cancel(context.Context) error { return nil }
-func (s remoteSession) Close(ctx context.Context) error {
-	s.closed++
-	_, err := s.late(ctx, "look", nil)
-	assert.ErrorIs(s.t, err, tool.ErrEnded)
-	return nil
 }
