@@ -24,6 +24,10 @@
 // before the next one starts, so that a thread can be taken up again after a crash. A turn ends with one of the stop
 // reasons; a plugin that fails, stops or is replaced in the middle of it costs a note or a refused call, never the turn.
 //
+// With [Subagents] an agent can hand a task to a subagent: a thread of its own for as long as that call runs. It is made of
+// the same parts, within the limits of the turn that started it, and what it does is stored in the log and told in the
+// events of that turn, marked as its own.
+//
 // Beside turns there are side questions ([Thread.Ask]), compaction by hand ([Thread.Compact]), slash commands
 // ([Kernel.Expand], [Kernel.Execute]), forks and deletion ([Kernel.Fork], [Kernel.Delete]). [Kernel.ExplainPrompt] and its
 // likes say whose each part of the next request is, why, and what it costs, without sending one.

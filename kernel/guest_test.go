@@ -17,6 +17,7 @@ import (
 	"github.com/crystalkernel/crystal/kernel"
 	"github.com/crystalkernel/crystal/kernel/approval"
 	"github.com/crystalkernel/crystal/kernel/kerneltest"
+	"github.com/crystalkernel/crystal/kernel/threadlog"
 	"github.com/crystalkernel/crystal/plugins"
 	"github.com/crystalkernel/crystal/points/subagent"
 	"github.com/crystalkernel/crystal/points/thread"
@@ -267,6 +268,33 @@ func TestARuntimeIsRevokedWhileItRuns(t *testing.T) {
 	assert.NotContains(t, string(models.of("go")[2].Tools[1].Schema), "acme")
 }
 
+// A session ends with the turn, and its own turn as cancelled.
+func TestCancellingATurnEndsItsSessions(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	o, told := &observers{}, 0
+	h := &hired{kind: "acme", cancel: func() { told++ }, run: func(ctx context.Context, in subagent.Input) (string, error) {
+		_, err := in.Call(context.Background(), "wait", nil)
+		assert.NoError(t, err)
+		return "", ctx.Err()
+	}}
+	k, _ := play(t, map[string][]kerneltest.Step{"go": {task("acme", "do")}}, asPlugin(h),
+		contrib.Supply[thread.TurnObserver](thread.TurnObservers, o),
+		kerneltest.Tools(reading("wait", func(ctx context.Context, _ tool.Invocation) (tool.Result, error) {
+			cancel()
+			<-ctx.Done()
+			return tool.Result{}, ctx.Err()
+		})))
+	turn := k.RunInput(ctx, kernel.Input{Text: "go"})
+	assert.Equal(t, kernel.Interrupted, turn.Result.Stop)
+	for _, c := range turn.Calls() {
+		assert.Equal(t, tool.CodeCancelled, c.Code, c.Name)
+	}
+	require.Len(t, turn.Calls(), 2)
+	require.Len(t, o.lines, 4)
+	assert.Contains(t, o.lines[2], " cancelled")
+	assert.Equal(t, 1, told)
+}
+
 // A session that does not care about its cancellation is told, loses its calls and is left behind; it has no part in
 // what comes after.
 func TestASessionThatDoesNotEndIsLeftBehind(t *testing.T) {
@@ -284,9 +312,13 @@ func TestASessionThatDoesNotEndIsLeftBehind(t *testing.T) {
 			}
 			return "late", nil
 		}
-		k, _ := play(t, map[string][]kerneltest.Step{"go": {task("acme", "do"), say("done")}, "next": {say("fine")}},
+		k, _ := play(t, map[string][]kerneltest.Step{"go": {task("acme", "do"), call("let", `{}`), say("fine")}},
 			contrib.Supply[subagent.Source](subagent.Runtimes, h),
-			kerneltest.Tools(reading("look", func(context.Context, tool.Invocation) (tool.Result, error) {
+			kerneltest.Tools(reading("let", func(context.Context, tool.Invocation) (tool.Result, error) {
+				close(let)
+				synctest.Wait() // what was left behind does all that it does while this turn runs
+				return tool.Text("let"), nil
+			}), reading("look", func(context.Context, tool.Invocation) (tool.Result, error) {
 				called++
 				return tool.Text("seen"), nil
 			})))
@@ -296,14 +328,13 @@ func TestASessionThatDoesNotEndIsLeftBehind(t *testing.T) {
 		assert.Equal(t, kernel.Interrupted, turn.Result.Stop)
 		assert.Equal(t, tool.CodeCancelled, turn.Calls()[0].Code)
 		assert.Equal(t, 3*time.Second, time.Since(began))
-		close(let)
 		next := k.RunOn(t.Context(), th, kernel.Input{Text: "next"})
-		synctest.Wait()
 		assert.NoError(t, after)
 		assert.Zero(t, called)
 		assert.Equal(t, 1, told)
-		assert.Empty(t, next.Calls())
-		assert.Zero(t, next.Result.ToolCalls)
+		require.Len(t, next.Calls(), 1, "that of the turn itself")
+		assert.Equal(t, 1, next.Result.ToolCalls)
+		require.Len(t, stored[*threadlog.Result](t, k, th), 2)
 		require.NoError(t, k.Stop(t.Context()))
 	})
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/crystalkernel/crystal/points/dispatch"
 	"github.com/crystalkernel/crystal/points/hook"
 	"github.com/crystalkernel/crystal/points/model"
+	"github.com/crystalkernel/crystal/points/prompt"
 	"github.com/crystalkernel/crystal/points/rawhook"
 	"github.com/crystalkernel/crystal/points/subagent"
 	"github.com/crystalkernel/crystal/points/tool"
@@ -25,7 +26,8 @@ import (
 // A runtime of one thread is offered there, whatever another thread has planned before.
 func TestARuntimeOfOneThread(t *testing.T) {
 	k, models := play(t, nil)
-	mine, other := k.NewThread(kernel.Options{}), k.NewThread(kernel.Options{})
+	dir := t.TempDir()
+	mine, other := k.NewThread(kernel.Options{Workspace: dir}), k.NewThread(kernel.Options{Workspace: dir})
 	handle, err := subagent.Runtimes.Add(k.Registry().Builtin(), &hired{kind: "acme"}, contrib.InThread(contrib.ThreadID(mine.ID())))
 	require.NoError(t, err)
 	offered := func(th *kernel.Thread) bool {
@@ -48,6 +50,41 @@ func TestARuntimeOfOneThread(t *testing.T) {
 	handle.Revoke()
 	assert.False(t, offered(mine))
 }
+
+// The turn keeps the catalog that it began with, in every prompt that it composes; the next one has another.
+func TestPromptsOfATurnHaveOneCatalog(t *testing.T) {
+	var k *kerneltest.Kernel
+	var handle *contrib.Handle
+	k, models := play(t, map[string][]kerneltest.Step{"go": {call("off", `{}`), say("done"), say("next")}},
+		kerneltest.Tools(reading("off", func(context.Context, tool.Invocation) (tool.Result, error) {
+			handle.Revoke()
+			return tool.Text("off"), nil
+		})),
+		contrib.Supply[prompt.ChatContext](prompt.ChatContexts, phase{func() string {
+			if handle.Live() {
+				return "before"
+			}
+			return "after"
+		}}))
+	var err error
+	handle, err = subagent.Runtimes.Add(k.Registry().Builtin(), &hired{kind: "acme"})
+	require.NoError(t, err)
+	k.Run("go")
+	k.Run("on")
+	all := models.of("go")
+	require.Len(t, all, 3)
+	assert.Contains(t, all[0].System, "before")
+	for i, want := range []bool{true, true, false} {
+		assert.Equal(t, want, strings.Contains(all[i].System, "- acme:"), i)
+		assert.Equal(t, want, strings.Contains(string(all[i].Tools[1].Schema), "acme"), i)
+	}
+}
+
+// phase tells the prompt what a function says.
+type phase struct{ say func() string }
+
+func (p phase) Section(context.Context, prompt.Chat) (string, error)        { return p.say(), nil }
+func (p phase) RuntimeLines(context.Context, prompt.Chat) ([]string, error) { return nil, nil }
 
 // The same profiles give the same bytes, however they came to be.
 func TestProfilesGiveTheSameBytes(t *testing.T) {

@@ -2,6 +2,7 @@ package kernel_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -296,4 +297,36 @@ func TestTasksRunAtTheSameTime(t *testing.T) {
 		open = append(open, r.Agent)
 	}
 	assert.Len(t, open, 4)
+}
+
+// POINT-8, a subagent: it has a pipeline of its own, of the same entries.
+func TestThePipelineOfASubagent(t *testing.T) {
+	var order []string
+	var mu sync.Mutex
+	entry := func(name string, at int) fx.Option {
+		return contrib.Supply(model.Middlewares, model.MiddlewareFunc(name, func(_ context.Context, next model.Client, i model.PipelineInfo) (model.Client, error) {
+			return model.ClientFunc(func(ctx context.Context, r *model.Request, emit func(model.Delta) error) (*model.Response, error) {
+				mu.Lock()
+				order = append(order, string(i.Kind)+" "+name)
+				mu.Unlock()
+				if r.Thread != i.Thread {
+					return nil, errors.New("the request of another thread")
+				}
+				if i.Kind == model.Subagent && name == "short" {
+					return &model.Response{Items: []*model.Item{{Kind: model.Message, Role: model.Assistant, Text: "in short"}}, Finish: model.FinishStop}, nil
+				}
+				return next.Round(ctx, r, emit)
+			}), nil
+		}), contrib.Order(at))
+	}
+	k, models := play(t, map[string][]kerneltest.Step{"go": {task("general", "do"), say("done")}},
+		kerneltest.Plugins(plugin("acme.p", entry("short", 650), entry("outer", 150), entry("middle", 250))))
+	turn := k.Run("go")
+	assert.Equal(t, []string{
+		"agent outer", "agent middle", "agent short",
+		"subagent outer", "subagent middle", "subagent short",
+		"agent outer", "agent middle", "agent short",
+	}, order)
+	assert.Equal(t, "in short", turn.Calls()[0].Text)
+	assert.Empty(t, models.of("do"), "the model was not asked")
 }

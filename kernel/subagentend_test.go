@@ -3,6 +3,7 @@ package kernel_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -162,4 +163,19 @@ func TestStoppingAKernelEndsSubagents(t *testing.T) {
 	go func() { stopped <- k.Stop(context.Background()) }()
 	assert.Equal(t, kernel.Interrupted, (<-ended).Stop)
 	require.NoError(t, <-stopped)
+}
+
+// A subagent makes room like any agent: in its own thread, and nothing of it is the parent's.
+func TestASubagentIsCompacted(t *testing.T) {
+	tooLong := kerneltest.Step{Err: &model.Error{Code: model.CodeContextOverflow, Kind: model.KindOverflow, Overflow: true}}
+	k, models := play(t, map[string][]kerneltest.Step{
+		"go":                     {task("general", "do"), say("done")},
+		"do":                     {call("look", `{}`), tooLong},
+		"## Earlier context\nok": {say("did")},
+	}, kerneltest.Tools(reading("look", answering(strings.Repeat("seen ", 16_000)))))
+	turn := k.Run("go")
+	require.Equal(t, "did", callsOf(turn, "")[0].Text)
+	assert.Len(t, models.of("## Earlier context\nok"), 1)
+	assert.Empty(t, stored[*threadlog.Compaction](t, k, k.Thread()))
+	assert.Equal(t, 5, turn.Result.ModelCalls, "two of the agent, three of the subagent")
 }

@@ -128,10 +128,11 @@ func TestTranscriptTalksOnStderr(t *testing.T) {
 	tr := headless.NewTranscript(terminal.Stream{W: &out}, terminal.Stream{W: &err}, headless.Style{})
 	tr.Begin(headless.Init{Notes: []headless.Note{{Text: "offline"}}})
 	tr.Event(kernel.Noted{Code: "C", Label: "acme.p/guard", Message: "failed"})
+	tr.Event(kernel.Noted{Code: "C", Agent: "explore", Message: "failed"})
 	tr.Event(kernel.Compacted{Reason: "limit", Before: 10, After: 5})
 	tr.End(headless.End{Status: "denied", Exit: 4, Hint: "To go on: x"})
 	assert.Empty(t, out.String())
-	assert.Equal(t, "[Note] offline\n[Note] C: acme.p/guard: failed\n[Note] the thread was compacted (limit): 10 tokens before, 5 after\n[Stopped] denied\nTo go on: x\n", err.String())
+	assert.Equal(t, "[Note] offline\n[Note] C: acme.p/guard: failed\n[Note] explore: C: failed\n[Note] the thread was compacted (limit): 10 tokens before, 5 after\n[Stopped] denied\nTo go on: x\n", err.String())
 
 	err.Reset()
 	tr.End(headless.End{Status: "completed", Hint: "To go on: x"})
@@ -233,7 +234,7 @@ func TestLinesOfEverythingElse(t *testing.T) {
 	got := lines(t, true, headless.Init{Thread: "th", Plugins: []headless.Plugin{{ID: "a.b", Version: "1.0.0", Source: "host", State: "active"}}, Problems: []headless.Problem{{Code: "C", Text: "x"}}}, []kernel.Event{
 		kernel.Retrying{Attempt: 2, Message: "m", Delay: 1500 * time.Millisecond},
 		kernel.RoundCommitted{Reasoning: "why"},
-		kernel.Noted{Code: "C", Severity: contrib.Warning, Plugin: "a.b", Point: "p", Label: "a.b/l", Message: "m"},
+		kernel.Noted{Code: "C", Severity: contrib.Warning, Plugin: "a.b", Point: "p", Label: "a.b/l", Agent: "explore", Message: "m"},
 		kernel.Compacted{Reason: "limit", Before: 9, After: 3, Summarised: true},
 		kernel.Failure{Code: "provider_stream_ended", Message: "broke off", Partial: "abc "},
 		result(kernel.Failed),
@@ -241,7 +242,7 @@ func TestLinesOfEverythingElse(t *testing.T) {
 	assert.Equal(t, []map[string]any{
 		{"type": "retry", "attempt": 2.0, "message": "m", "delaySeconds": 1.5},
 		{"type": "reasoning", "text": "why"},
-		{"type": "note", "code": "C", "severity": "warning", "plugin": "a.b", "point": "p", "label": "a.b/l", "message": "m"},
+		{"type": "note", "code": "C", "severity": "warning", "plugin": "a.b", "point": "p", "label": "a.b/l", "agent": "explore", "message": "m"},
 		{"type": "compaction", "reason": "limit", "before": 9.0, "after": 3.0, "summarised": true},
 		{"type": "text", "text": "abc", "partial": true},
 		{"type": "error", "code": "provider_stream_ended", "message": "broke off"},

@@ -119,6 +119,7 @@ type noteLine struct {
 	Plugin   string `json:"plugin,omitempty"`
 	Point    string `json:"point,omitempty"`
 	Label    string `json:"label,omitempty"`
+	Agent    string `json:"agent,omitempty"` // profile of the subagent that it is about
 	Message  string `json:"message"`
 }
 
@@ -170,7 +171,7 @@ func (l *Lines) Event(e kernel.Event) {
 	case kernel.CallEnded:
 		l.print(l.call(e))
 	case kernel.Noted:
-		l.print(noteLine{l.head("note"), e.Code, string(e.Severity), e.Plugin, e.Point, e.Label, e.Message})
+		l.print(noteLine{l.head("note"), e.Code, string(e.Severity), e.Plugin, e.Point, e.Label, e.Agent, e.Message})
 	case kernel.Retrying:
 		l.print(retryLine{l.head("retry"), e.Attempt, e.Message, e.Delay.Seconds()})
 	case kernel.Compacted:

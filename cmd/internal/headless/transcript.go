@@ -145,6 +145,9 @@ func noteText(e kernel.Noted) string {
 	if e.Code != "" {
 		text = e.Code + ": " + text
 	}
+	if e.Agent != "" {
+		text = e.Agent + ": " + text
+	}
 	return text
 }
 
