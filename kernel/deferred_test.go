@@ -2,7 +2,6 @@ package kernel_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -15,9 +14,10 @@ import (
 	"github.com/crystalkernel/crystal/kernel"
 	"github.com/crystalkernel/crystal/kernel/kerneltest"
 	"github.com/crystalkernel/crystal/kernel/threadlog"
+	"github.com/crystalkernel/crystal/plugins"
+	"github.com/crystalkernel/crystal/points/dispatch"
 	"github.com/crystalkernel/crystal/points/model"
 	"github.com/crystalkernel/crystal/points/tool"
-	"github.com/crystalkernel/crystal/points/trace"
 )
 
 // many are forty deferred tools in two namespaces.
@@ -50,7 +50,7 @@ func TestDeferredToolsAreOfferedOnceASearchHasFoundThem(t *testing.T) {
 	th := k.NewThread(kernel.Options{})
 	turn := k.RunOn(t.Context(), th, kernel.Input{Text: "go"})
 	require.Equal(t, kernel.Completed, turn.Result.Stop)
-	assert.Equal(t, "These tools can be called now:\n\n- git__merge_00: A tool of a test.\n- git__merge_02: A tool of a test.", turn.Calls()[0].Text)
+	assert.Equal(t, "These tools can be called now:\n\n- git__merge_00 (git): A tool of a test.\n- git__merge_02 (git): A tool of a test.", turn.Calls()[0].Text)
 	assert.Equal(t, "did merge_02", turn.Calls()[3].Text)
 
 	requests := k.Model.Requests()
@@ -62,6 +62,10 @@ func TestDeferredToolsAreOfferedOnceASearchHasFoundThem(t *testing.T) {
 	assert.Contains(t, requests[0].System, "- git, 20: What git does.\n- mail, 20: What mail does.")
 	assert.Equal(t, requests[0].System, requests[3].System)
 	assert.JSONEq(t, `{"type":"object"}`, string(requests[1].Tools[2].Schema))
+	for i := 1; i < len(requests); i++ {
+		before := requests[i-1].Tools
+		assert.Equal(t, before, requests[i].Tools[:len(before)], "what a provider has cached stays good")
+	}
 
 	// They are there in the next turn, and when the thread is opened by another process.
 	k.RunOn(t.Context(), th, kernel.Input{Text: "next"})
@@ -109,54 +113,141 @@ func TestAPluginMayTakeToolInjectionOver(t *testing.T) {
 	assert.Equal(t, []string{"tool_search", "git__merge_00", "git__merge_02"}, toolNames(last(k)), "the built-in one is back")
 }
 
-// Replacing image-sanitizing changes what a model that takes no images is sent, and it is given back.
-func TestAPluginMayTakeImageSanitizingOver(t *testing.T) {
-	seen := func(r *model.Request) string { return fmt.Sprint(len(r.Items[0].Images), " ", r.Items[0].Text) }
-	k := kerneltest.Start(t, kerneltest.ScriptOf(model.ClientRequest{ContextWindow: 1 << 20}),
-		kerneltest.Plugins(plugin("acme.p", contrib.Supply(model.Middlewares, model.MiddlewareFunc("marks", func(_ context.Context, next model.Client, _ model.PipelineInfo) (model.Client, error) {
-			return model.ClientFunc(func(ctx context.Context, r *model.Request, emit func(model.Delta) error) (*model.Response, error) {
-				own := *r
-				it := *r.Items[0]
-				it.Text, it.Images = strings.ReplaceAll(threadlog.PlainMarkers(it.Text), "[Image #1]", "(a picture)"), nil
-				own.Items = []*model.Item{&it}
-				return next.Round(ctx, &own, emit)
-			}), nil
-		}), contrib.ReplaceTarget(model.ImageSanitizing)))))
-	input := kernel.Input{Text: "look", Images: []kernel.Image{{MediaType: "image/png", Data: png}}}
-	k.RunOn(t.Context(), k.NewThread(kernel.Options{}), input)
-	assert.Equal(t, "0 look\n(a picture)", seen(last(k)))
-	disable(t, k, "acme.p")
-	k.RunOn(t.Context(), k.NewThread(kernel.Options{}), input)
-	assert.Equal(t, "0 look\n[Image #1]", seen(last(k)))
+// A deferred tool is one of the snapshot: who knows its name calls it without a search.
+func TestADeferredToolCanBeCalledBeforeItIsFound(t *testing.T) {
+	k := kerneltest.Start(t, kerneltest.Script(call("git__merge_02", `{}`), say("done")), kerneltest.Plugins(plugin("acme.many", many())))
+	turn := k.Run("go")
+	assert.Equal(t, "did merge_02", turn.Calls()[0].Text)
+	assert.Equal(t, []string{"tool_search"}, toolNames(last(k)), "a call finds nothing")
 }
 
-// POINT-8: each pipeline has the built-ins that belong to it.
-func TestRequestsAreTraced(t *testing.T) {
-	var rounds []kernel.RoundTrace
-	record := trace.SinkFunc("rounds", func(_ context.Context, e trace.Event) error {
-		if e.Type == kernel.ModelRound {
-			var r kernel.RoundTrace
-			if err := json.Unmarshal(e.Data, &r); err != nil {
-				return err
-			}
-			rounds = append(rounds, r)
+func TestARestrictionMayDeferATool(t *testing.T) {
+	rare := reading("rare", answering("did rare"))
+	rare.Definition.Deferred = &tool.Deferred{SearchText: "seldom"}
+	k := kerneltest.Start(t, kerneltest.Script(say("seen"), find("seldom"), say("done")), kerneltest.Tools(reading("look", answering("seen"))),
+		kerneltest.Plugins(plugin("acme.tools", source(rare)), plugin("acme.narrow", contrib.Supply[tool.Restriction](tool.Restrictions,
+			tool.RestrictionFunc(func(context.Context, tool.Definition, tool.Exposure, tool.Planning) (*tool.Edit, error) {
+				return &tool.Edit{Exposure: tool.DeferredTool}, nil // look has no data for it and stays
+			})))))
+	k.Run("go")
+	assert.Equal(t, []string{"look", "tool_search"}, toolNames(last(k)))
+	k.Run("search")
+	assert.Equal(t, []string{"look", "tool_search", "rare"}, toolNames(last(k)))
+	disable(t, k, "acme.narrow")
+	k.Run("on")
+	assert.Equal(t, []string{"look", "rare"}, toolNames(last(k)), "once, where it belongs")
+}
+
+func TestTheNameOfTheSearchIsReserved(t *testing.T) {
+	k := kerneltest.Start(t, kerneltest.Script(find("merge"), say("done")),
+		kerneltest.Plugins(plugin("acme.thief", source(reading("tool_search", answering("mine")))), plugin("acme.many", many())))
+	turn := k.Run("go")
+	assert.Contains(t, turn.Calls()[0].Text, "git__merge_00")
+	disable(t, k, "acme.many")
+	k.Run("on")
+	assert.Empty(t, toolNames(last(k)), "nobody else gets it, though nothing is deferred")
+}
+
+func TestResultsOfASearchAreShort(t *testing.T) {
+	r := reading("wordy", answering(""))
+	r.Definition.Description = strings.Repeat("ä", 300) + "\nmore"
+	r.Definition.Exposure, r.Definition.Deferred = tool.DeferredTool, &tool.Deferred{SearchText: "x"}
+	k := kerneltest.Start(t, kerneltest.Script(find("wordy"), find("zebra"), say("done")), kerneltest.Plugins(plugin("acme.p", source(r))))
+	turn := k.Run("go")
+	assert.Equal(t, "These tools can be called now:\n\n- wordy: "+strings.Repeat("ä", 200)+"…", turn.Calls()[0].Text)
+	assert.Equal(t, "No tool fits. Try other words, or a namespace with a blank query.", turn.Calls()[1].Text)
+	assert.Equal(t, r.Definition.Description, last(k).Tools[1].Description, "what it found is offered whole")
+}
+
+// What a thread was told that it can call is what it is offered when it is opened again, whatever a search would find by then.
+func TestAResumedThreadIsOfferedWhatItWasTold(t *testing.T) {
+	home := t.TempDir()
+	start := func(steps []kerneltest.Step, names ...string) *kerneltest.Kernel {
+		var list []tool.Registration
+		for _, name := range names {
+			r := reading(name, answering("- b_merge_b: what another tool says finds nothing"))
+			r.Definition.Exposure, r.Definition.Deferred = tool.DeferredTool, &tool.Deferred{SearchText: "words"}
+			list = append(list, r)
 		}
-		return nil
-	})
-	k, models := play(t, map[string][]kerneltest.Step{
-		"go": {task("explore", "look"), {Text: "done", Usage: &model.Usage{Input: 7, Output: 2}}, {Err: &model.Error{Code: "provider_http"}}},
-	}, contrib.Supply(trace.Sinks, record))
+		return kerneltest.Start(t, fx.Decorate(func(threadlog.Store) threadlog.Store { return threadlog.Disk(home) }), kerneltest.Script(steps...),
+			kerneltest.Plugins(plugin("acme.p", source(list...)), plugin("acme.late", source(func() tool.Registration {
+				r := reading("merge_late", answering(""))
+				r.Definition.Exposure, r.Definition.Deferred = tool.DeferredTool, &tool.Deferred{SearchText: "words"}
+				return r
+			}()))))
+	}
+	k := start([]kerneltest.Step{
+		call("tool_search", `{"query":"merge_b","limit":1}`), call("tool_search", `{"query":"merge_late","limit":1}`),
+		call("merge_b", `{}`), call("tool_search", `{"query":"denied"}`), say("done"),
+	}, "merge_b")
+	_, err := dispatch.Policies.Add(k.Registry().Builtin(), dispatch.PolicyFunc(func(_ context.Context, c dispatch.Call) (dispatch.Verdict, error) {
+		if strings.Contains(string(c.Arguments), "denied") {
+			return dispatch.Denied("acme_denied", "Not these:\n- b_merge_b: no"), nil
+		}
+		return dispatch.Allowed(), nil
+	}))
+	require.NoError(t, err)
 	th := k.NewThread(kernel.Options{})
-	k.RunOn(t.Context(), th, kernel.Input{Text: "go"})
-	k.RunOn(t.Context(), th, kernel.Input{Text: "fails"})
-	require.NoError(t, k.Stop(t.Context()))
-	require.Len(t, rounds, 4)
-	assert.Equal(t, kernel.RoundTrace{
-		Type: "model_round", Purpose: model.Work, Agent: "explore", ParentID: "c1", Thread: models.of("look")[0].Thread, Turn: "t1", Provider: "cast", Model: "m",
-		Finish: model.FinishStop, Attempts: 1, DurationMs: rounds[1].DurationMs, FirstTokenMs: rounds[1].FirstTokenMs,
-	}, rounds[1])
-	assert.Equal(t, &model.Usage{Input: 7, Output: 2}, rounds[2].Usage)
-	assert.Equal(t, th.ID(), rounds[2].Thread)
-	assert.Equal(t, "provider_http", rounds[3].Code)
-	assert.Empty(t, rounds[3].Finish)
+	turn := k.RunOn(t.Context(), th, kernel.Input{Text: "go"})
+	require.Equal(t, []string{"tool_search", "merge_b", "merge_late"}, toolNames(last(k)))
+	require.Equal(t, "acme_denied", turn.Calls()[3].Code)
+	require.NoError(t, th.Close(t.Context()))
+
+	other := start(nil, "merge_b", "b_merge_b")
+	disable(t, other, "acme.late")
+	again, err := other.Open(t.Context(), th.ID(), kernel.Options{})
+	require.NoError(t, err)
+	other.RunOn(t.Context(), again, kernel.Input{Text: "on"})
+	assert.Equal(t, []string{"tool_search", "merge_b"}, toolNames(last(other)))
+	_, err = other.Plugins.SetEnabled(t.Context(), "acme.late", true, plugins.ScopeProcess)
+	require.NoError(t, err)
+	other.RunOn(t.Context(), again, kernel.Input{Text: "on"})
+	assert.Equal(t, []string{"tool_search", "merge_b", "merge_late"}, toolNames(last(other)), "it is back")
+}
+
+func TestOnlyRoundsAreOfferedWhatWasFound(t *testing.T) {
+	var th *kernel.Thread
+	k := kerneltest.Start(t, kerneltest.Script(find("merge"), call("ask", `{}`), say("aside"), say("done"), say("two"), say("summary")),
+		kerneltest.Tools(reading("ask", func(ctx context.Context, _ tool.Invocation) (tool.Result, error) {
+			text, err := th.Ask(ctx, "what?", nil)
+			return tool.Text(text), err
+		})), kerneltest.Plugins(plugin("acme.many", many())))
+	th = k.Thread()
+	k.Run("go")
+	k.Run("on")
+	_, err := th.Compact(t.Context(), "", nil)
+	require.NoError(t, err)
+	got := map[model.Purpose]int{}
+	for _, r := range k.Model.Requests()[1:] {
+		got[r.Purpose] += len(r.Tools)
+	}
+	assert.Equal(t, map[model.Purpose]int{model.Work: 3 * 4, model.Side: 0, model.Compaction: 0}, got)
+}
+
+// What a search adds to the request counts for the context window.
+func TestFoundToolsTakeUpRoom(t *testing.T) {
+	var list []tool.Registration
+	for i := range 4 {
+		r := reading(fmt.Sprintf("big_%d", i), answering(""))
+		r.Definition.Description = strings.Repeat("long ", 3000)
+		r.Definition.Exposure, r.Definition.Deferred = tool.DeferredTool, &tool.Deferred{SearchText: "x"}
+		list = append(list, r)
+	}
+	k := kerneltest.Start(t, kerneltest.ScriptOf(model.ClientRequest{ContextWindow: 12_000}, find("nothing"), find("big"), find("big_3 big_2"), say("no room")),
+		kerneltest.Plugins(plugin("acme.p", source(list...))))
+	turn := k.Run("go")
+	assert.Equal(t, kernel.ContextOverflow, turn.Result.Stop)
+	assert.Len(t, k.Model.Requests(), 3)
+}
+
+func TestDeferredToolsAreExplained(t *testing.T) {
+	k := kerneltest.Start(t, kerneltest.Script(), kerneltest.Plugins(plugin("acme.many", many())))
+	list, err := k.ExplainTools(t.Context(), "", kernel.Options{})
+	require.NoError(t, err)
+	require.Len(t, list, 41)
+	assert.Equal(t, "tool_search", list[0].Name)
+	assert.Equal(t, "builtin", list[0].Owner)
+	assert.Positive(t, list[0].Bytes)
+	assert.Equal(t, tool.DeferredTool, list[1].Exposure)
+	assert.Zero(t, list[1].Bytes, "it is not in the request")
 }

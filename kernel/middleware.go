@@ -33,7 +33,8 @@ func middlewares(k *Kernel) contrib.Set {
 }
 
 // ModelRound is the type of the trace event about one request to a model, once it is over: a request of a round, of a side
-// question or of a compaction, all its attempts together. Its data is a [RoundTrace].
+// question or of a compaction. Of the main agent all attempts are one event; of a subagent, whose tracing stands inside of
+// retry, each attempt is one. Its data is a [RoundTrace].
 const ModelRound = "model_round"
 
 // RoundTrace is the data of a trace event of type [ModelRound].
@@ -104,17 +105,15 @@ func (k *Kernel) traced(kind model.PipelineKind) func(context.Context, model.Cli
 	}
 }
 
-// sanitizeImages is the built-in middleware image-sanitizing: a model that takes no images is sent their places as text.
+// sanitizeImages is the built-in middleware image-sanitizing: what is no image that the model can be sent goes as the text
+// that stands in its place.
 func sanitizeImages(_ context.Context, next model.Client, i model.PipelineInfo) (model.Client, error) {
 	if i.Kind != model.Agent {
 		return next, nil
 	}
 	return model.ClientFunc(func(ctx context.Context, r *model.Request, emit func(model.Delta) error) (*model.Response, error) {
-		if r.AcceptsImages {
-			return next.Round(ctx, r, emit)
-		}
-		items := threadlog.WithoutImages(r.Items)
-		if len(items) > 0 && len(r.Items) > 0 && &items[0] != &r.Items[0] {
+		items := threadlog.Sendable(r.Items, r.AcceptsImages)
+		if len(items) > 0 && &items[0] != &r.Items[0] {
 			own := *r
 			own.Items, r = items, &own
 		}

@@ -177,9 +177,9 @@ func (p *plan) prepareTools(ctx context.Context, t *turn) error {
 	if th.child != nil {
 		search = nil // nobody would add to its list what it finds
 	}
-	reserved := k.config.ReservedTools
+	reserved := append(slices.Clip(k.config.ReservedTools), SearchTool) // nobody else gets its name, offered or not
 	if th.child != nil {
-		reserved = append(slices.Clip(reserved), TaskTool) // it is not offered, and nobody else gets its name
+		reserved = append(reserved, TaskTool)
 	}
 	snapshot, diagnostics, err := toolset.Plan(context.WithValue(ctx, viewKey{}, t.view), toolset.Inputs{
 		Sources:      entries,

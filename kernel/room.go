@@ -29,7 +29,8 @@ func (t *turn) load() compaction.Load {
 	th := t.thread
 	reported, _ := th.meter.Total(t.plan.modelName)
 	return compaction.Load{
-		System: t.plan.promptTokens, Tools: t.plan.tokens, Items: th.counter.Items(th.log.Items(), t.sends()), Reported: reported,
+		System: t.plan.promptTokens, Tools: t.plan.tokens + estimate.Tools(th.injected()),
+		Items: th.counter.Items(th.log.Items(), t.sends()), Reported: reported,
 	}
 }
 

@@ -124,12 +124,15 @@ func (t *turn) request(ctx context.Context) (*model.Request, modelhook.Request, 
 	}
 	t.raw = prepared.Raw
 	items = prepared.Items
-	var notes []threadlog.Note
-	if r.ImageInput || th.child != nil { // for a main agent whose model takes none the middleware image-sanitizing does it
-		items, notes = th.log.Images(items, r.ImageInput)
+	if r.ImageInput {
+		var notes []threadlog.Note
+		items, notes = th.log.Load(items)
+		for _, n := range notes {
+			t.send(Noted{Code: n.Code, Severity: contrib.Warning, Message: n.Message})
+		}
 	}
-	for _, n := range notes {
-		t.send(Noted{Code: n.Code, Severity: contrib.Warning, Message: n.Message})
+	if th.child != nil { // for a main agent the middleware image-sanitizing does it
+		items = threadlog.Sendable(items, r.ImageInput)
 	}
 	return &model.Request{
 		Purpose: purpose, Thread: th.id, Turn: t.id, Model: r.Model, System: prepared.System, Items: items, Tools: t.plan.tools.Models(),

@@ -46,10 +46,9 @@ func (t *Thread) Ask(ctx context.Context, question string, stream func(text stri
 	if err != nil {
 		return "", err
 	}
-	// This request takes no images: their markers become text.
-	items, _ = t.log.Images(prepared.Items, false)
+	// This request takes no images: the middleware image-sanitizing makes text of their markers.
 	answer, err := client.Round(ctx, &model.Request{
-		Purpose: model.Side, Thread: t.id, Model: r.Model, System: prepared.System, Items: items, Temperature: r.Temperature,
+		Purpose: model.Side, Thread: t.id, Model: r.Model, System: prepared.System, Items: prepared.Items, Temperature: r.Temperature,
 		TopP: r.TopP, MaxTokens: r.MaxTokens, ReplayReasoning: r.ReplayReasoning,
 	}, func(d model.Delta) error {
 		if stream != nil && d.Kind == model.TextDelta {

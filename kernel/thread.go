@@ -44,7 +44,8 @@ type Thread struct {
 
 	// Below: owned by who entered the thread.
 	turns    int
-	recalled bool // the searches of the transcript were run again
+	recalled bool     // told was read from the transcript
+	told     []string // wire names of deferred tools that searches of the transcript found and that are not there yet
 	turn     *turn
 	plan     plan
 	prompts  *composer.Thread

@@ -220,13 +220,13 @@ func TestImages(t *testing.T) {
 			items := l.Items()
 			assert.Equal(t, "a "+threadlog.Marker(1)+" and typed [Image #7]", items[0].Text, "only own markers are markers")
 
-			sent, notes := l.Images(items, true)
+			loaded, notes := l.Load(items)
 			assert.Empty(t, notes)
+			sent := threadlog.Sendable(loaded, true)
 			assert.Equal(t, png, string(sent[0].Images[0].Data))
 			assert.Equal(t, "RIFF1234WEBP", string(sent[2].Images[0].Data))
 			assert.Empty(t, items[0].Images[0].Data, "the thread's own item is not changed")
-			plain, notes := l.Images(items, false)
-			assert.Empty(t, notes)
+			plain := threadlog.Sendable(loaded, false)
 			assert.Equal(t, "a [Image #1] and typed [Image #7]", plain[0].Text)
 			assert.Empty(t, plain[0].Images)
 			require.NoError(t, l.Close())
@@ -250,11 +250,46 @@ func TestAMissingImageBecomesText(t *testing.T) {
 	it.Images = []model.Image{img, {Number: 2, MediaType: "image/png", SHA256: "../threads/x"}}
 	add(t, l, &threadlog.Turn{Turn: "t1", Item: it})
 	require.NoError(t, os.Remove(filepath.Join(home, "media", img.SHA256)))
-	sent, notes := l.Images(l.Items(), true)
+	loaded, notes := l.Load(l.Items())
 	assert.Equal(t, []string{threadlog.MediaMissing, threadlog.MediaMissing}, codes(notes))
+	sent := threadlog.Sendable(loaded, true)
 	assert.Equal(t, "a [Image #1]", sent[0].Text)
 	assert.Empty(t, sent[0].Images)
 	require.NoError(t, l.Close())
+}
+
+func TestSendable(t *testing.T) {
+	full, gone := model.Image{Number: 1, Data: []byte(png)}, model.Image{Number: 2}
+	one, two := threadlog.Marker(1), threadlog.Marker(2)
+	for name, c := range map[string]struct {
+		role    model.Role
+		text    string
+		images  []model.Image
+		accepts bool
+		want    string
+		left    int
+	}{
+		"all there":       {model.User, one, []model.Image{full}, true, one, 1},
+		"one gone":        {model.User, one + two, []model.Image{full, gone}, true, one + "[Image #2]", 1},
+		"not by a user":   {model.Assistant, one, []model.Image{full}, true, "[Image #1]", 0},
+		"none taken":      {model.User, one + two, []model.Image{full, gone}, false, "[Image #1][Image #2]", 0},
+		"foreign marker":  {model.User, one + two, []model.Image{full}, true, one + "[Image #2]", 1},
+		"without a place": {model.User, "text", []model.Image{gone}, true, "text", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			it := &model.Item{Kind: model.Message, Role: c.role, Text: c.text, Images: c.images}
+			items := []*model.Item{user("first"), it}
+			sent := threadlog.Sendable(items, c.accepts)
+			assert.Equal(t, c.want, sent[1].Text)
+			assert.Len(t, sent[1].Images, c.left)
+			assert.Same(t, items[0], sent[0])
+			assert.Equal(t, c.text, it.Text, "the item itself is not changed")
+			assert.Len(t, it.Images, len(c.images))
+			if name == "all there" {
+				assert.Same(t, &items[0], &sent[0], "nothing is copied")
+			}
+		})
+	}
 }
 
 func TestExport(t *testing.T) {

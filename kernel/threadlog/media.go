@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 
 	"github.com/crystalkernel/crystal/points/model"
 )
@@ -58,65 +59,72 @@ func (l *Log) AddImage(mediaType string, data []byte) (model.Image, error) {
 	}, nil
 }
 
-// WithoutImages takes the images out of items: their places become plain text. Only items with images are copied, and
-// without any the given slice is returned.
-func WithoutImages(items []*model.Item) []*model.Item {
-	var out []*model.Item
-	for i, it := range items {
-		if len(it.Images) == 0 {
-			continue
-		}
-		if out == nil {
-			out = append(make([]*model.Item, 0, len(items)), items...)
-		}
-		own := *it
-		own.Images, own.Text = nil, PlainMarkers(it.Text)
-		out[i] = &own
-	}
-	if out == nil {
-		return items
-	}
-	return out
-}
-
-// Images prepares items for a request: with accepts, images of user messages and tool results get their bytes, others
-// become plain text. Only items with images are copied, and without any the given slice is returned. An image whose
-// bytes are gone becomes plain text, with a note.
-func (l *Log) Images(items []*model.Item, accepts bool) ([]*model.Item, []Note) {
+// Load fills in the bytes of the images of user messages and tool results, which a model can be sent. An image whose bytes
+// are gone stays without them, with a note. Only items with images are copied, and without any the given slice is returned.
+func (l *Log) Load(items []*model.Item) ([]*model.Item, []Note) {
 	l.reading.RLock()
 	some := l.images
 	l.reading.RUnlock()
 	if !some {
 		return items, nil
 	}
-	var out []*model.Item
 	var notes []Note
+	return rewrite(items, func(it *model.Item) *model.Item {
+		if !carries(it) {
+			return it
+		}
+		own := *it
+		own.Images = slices.Clone(it.Images)
+		for i := range own.Images {
+			img := &own.Images[i]
+			data, err := l.media.get(img.SHA256)
+			if err != nil {
+				notes = append(notes, Note{Code: MediaMissing, Thread: l.id, Message: fmt.Sprintf(
+					"the bytes of image %d are gone; its place is sent as text", img.Number)})
+				continue
+			}
+			img.Data = data
+		}
+		return &own
+	}), notes
+}
+
+// Sendable returns items as a model is sent them: with accepts, user messages and tool results keep the images whose bytes
+// are there; the places of all others become plain text. Only items that lose an image or a marker are copied, and without
+// any the given slice is returned.
+func Sendable(items []*model.Item, accepts bool) []*model.Item {
+	return rewrite(items, func(it *model.Item) *model.Item {
+		own := *it
+		own.Images = nil
+		if accepts && carries(it) {
+			own.Images = slices.DeleteFunc(slices.Clone(it.Images), func(img model.Image) bool { return len(img.Data) == 0 })
+		}
+		own.Text = ownMarkers(it.Text, own.Images)
+		if len(own.Images) == len(it.Images) && own.Text == it.Text {
+			return it
+		}
+		return &own
+	})
+}
+
+// carries reports whether the images of an item can be sent.
+func carries(it *model.Item) bool { return it.Kind == model.ToolResult || it.Role == model.User }
+
+// rewrite has f replace items with images.
+func rewrite(items []*model.Item, f func(*model.Item) *model.Item) []*model.Item {
+	out, copied := items, false
 	for i, it := range items {
 		if len(it.Images) == 0 {
 			continue
 		}
-		if out == nil {
-			out = append(make([]*model.Item, 0, len(items)), items...)
+		own := f(it)
+		if own == it {
+			continue
 		}
-		sent := *it
-		sent.Images = nil
-		if accepts && (it.Kind == model.ToolResult || it.Role == model.User) {
-			for _, img := range it.Images {
-				data, err := l.media.get(img.SHA256)
-				if err != nil {
-					notes = append(notes, Note{Code: MediaMissing, Thread: l.id, Message: fmt.Sprintf(
-						"the bytes of image %d are gone; its place is sent as text", img.Number)})
-					continue
-				}
-				img.Data = data
-				sent.Images = append(sent.Images, img)
-			}
+		if !copied {
+			out, copied = slices.Clone(items), true
 		}
-		sent.Text = ownMarkers(sent.Text, sent.Images)
-		out[i] = &sent
+		out[i] = own
 	}
-	if out == nil {
-		return items, nil
-	}
-	return out, notes
+	return out
 }
