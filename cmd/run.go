@@ -59,11 +59,15 @@ func (p *program) perform(ctx context.Context, j *job) (err error) {
 	if err := p.checkPlugins(j); err != nil {
 		return err
 	}
-	running, err := p.start(ctx, blueprint{
-		place: j.place, config: j.config, switches: j.settings.switches, client: clientRun, models: j.models(), trace: j.options.trace,
-	})
+	events, err := j.options.openTrace()
 	if err != nil {
 		return err
+	}
+	running, err := p.start(ctx, blueprint{
+		place: j.place, config: j.config, switches: j.settings.switches, client: clientRun, models: j.models(), trace: events,
+	})
+	if err != nil {
+		return errors.Join(err, events.Close())
 	}
 	defer running.release()
 	stopped := false

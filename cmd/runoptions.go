@@ -70,7 +70,7 @@ func (p *program) addRunOptions(f *pflag.FlagSet, o *runOptions) {
 	f.StringVar(&o.outputFormat, "output-format", "", "text or stream-json: the same two")
 	f.BoolVar(&o.json, "json", false, "the same as --format json")
 	f.BoolVar(&o.noStdin, "no-stdin", false, "do not read stdin")
-	f.StringVar(&o.trace, "trace", "", "append every event, with its time, to this file as a line of JSON")
+	f.StringVar(&o.trace, "trace", "", "append every event, with its time, to this file as a line of JSON (up to 256 MiB)")
 }
 
 func (p *program) runCommand() *cobra.Command {
@@ -149,6 +149,9 @@ func (o *runOptions) check(flags *pflag.FlagSet, safe bool) (s runSettings, err 
 	}
 	if s.review != nil && !*s.review && (o.reviewProvider != "" || o.reviewModel != "") {
 		return s, fmt.Errorf("--approval-model off excludes --approval-provider and --approval-model-id")
+	}
+	if flags.Changed("trace") && strings.TrimSpace(o.trace) == "" {
+		return s, fmt.Errorf("--trace needs the name of a file")
 	}
 	if s.switches, err = o.pluginSwitches(safe); err != nil {
 		return s, err

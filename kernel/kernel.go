@@ -224,7 +224,11 @@ const traceFlush = time.Second
 
 // report handles a failure outside of turns: once for each plugin, point and cause.
 func (k *Kernel) report(e *contrib.EntryInfo, c *contrib.CallError) {
-	k.log.Warn("contribution failed", "point", c.Point, "origin", e.Origin.String(), "label", e.Label, "cause", string(c.Cause), "rule", c.Rule)
+	attrs := []any{"point", c.Point, "origin", e.Origin.String(), "label", e.Label, "cause", string(c.Cause), "rule", c.Rule}
+	if err := errors.Unwrap(c); err != nil { // of the host's own; a plugin's is logged where it is called
+		attrs = append(attrs, "error", err)
+	}
+	k.log.Warn("contribution failed", attrs...)
 	if k.outside.first(e, c) {
 		n := callFailed(e, c)
 		k.registry.Record(contrib.Diagnostic{

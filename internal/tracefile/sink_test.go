@@ -3,8 +3,10 @@ package tracefile_test
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -12,14 +14,15 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"go.uber.org/fx"
-	"go.uber.org/fx/fxtest"
+	"go.uber.org/goleak"
 
-	"github.com/crystalkernel/crystal/internal/offline"
 	"github.com/crystalkernel/crystal/internal/tracefile"
 	"github.com/crystalkernel/crystal/kernel"
+	"github.com/crystalkernel/crystal/kernel/kerneltest"
 	"github.com/crystalkernel/crystal/points/trace"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 type line struct {
 	Type   string          `json:"type"`
@@ -49,18 +52,22 @@ func event(text string) trace.Event {
 	return trace.Event{Type: "note", Thread: "t", Turn: "t1", Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.FixedZone("x", 3600)), Data: data}
 }
 
+func openSink(t *testing.T, path string) *tracefile.Sink {
+	t.Helper()
+	s, err := tracefile.Open(path)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	return s
+}
+
 func TestTheEventsOfATurnAreInTheFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "trace.jsonl")
 	const runs = 20
-	for range runs { // the later ones append
-		var k *kernel.Kernel
-		app := fxtest.New(t, fx.NopLogger, kernel.Module, offline.Module, tracefile.Module(path), fx.Populate(&k))
-		app.RequireStart()
-		th, err := k.Create(t.Context(), kernel.Options{})
-		require.NoError(t, err)
-		_, err = th.Run(t.Context(), kernel.Input{Text: "think hard"}, nil)
-		require.NoError(t, err)
-		app.RequireStop()
+	for i := range runs { // the later ones append
+		t.Run(strconv.Itoa(i), func(t *testing.T) { // at whose end the app is stopped, at once
+			k := kerneltest.Start(t, kerneltest.Script(kerneltest.Step{Reasoning: "think", Text: "done"}), tracefile.Module(openSink(t, path)))
+			require.Equal(t, kernel.Completed, k.Run("go").Result.Stop)
+		})
 	}
 	lines := read(t, path)
 	require.NotEmpty(t, lines)
@@ -76,9 +83,16 @@ func TestTheEventsOfATurnAreInTheFile(t *testing.T) {
 		}
 	}
 	assert.Equal(t, runs, ends)
-	i, err := os.Stat(path)
-	require.NoError(t, err)
-	assert.Equal(t, os.FileMode(0o600), i.Mode().Perm())
+}
+
+func TestTheFileIsItsOwnersAlone(t *testing.T) {
+	dir := t.TempDir()
+	openSink(t, filepath.Join(dir, "a", "b", "trace.jsonl"))
+	for name, mode := range map[string]os.FileMode{"a": 0o700, "a/b": 0o700, "a/b/trace.jsonl": 0o600} {
+		i, err := os.Stat(filepath.Join(dir, name))
+		require.NoError(t, err)
+		assert.Equal(t, mode, i.Mode().Perm(), name)
+	}
 }
 
 func TestTimesAreUTC(t *testing.T) {
@@ -95,15 +109,42 @@ func TestTimesAreUTC(t *testing.T) {
 	assert.ErrorIs(t, s.Record(t.Context(), event("b")), tracefile.ErrClosed)
 }
 
-func TestAFullFileStopsTheSinkAndNothingElse(t *testing.T) {
+func TestAFullFileSaysSoAndGrowsNoMore(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "trace.jsonl")
-	s, err := tracefile.OpenSmall(path, 300)
+	const most = 300
+	for range 3 {
+		s, err := tracefile.OpenSmall(path, most)
+		require.NoError(t, err)
+		for range 3 {
+			err = errors.Join(err, s.Record(t.Context(), event("a")))
+		}
+		assert.ErrorIs(t, err, tracefile.ErrFull)
+		assert.ErrorContains(t, err, path)
+		assert.Equal(t, 1, strings.Count(err.Error(), path), "the sink says so once")
+		require.NoError(t, s.Close())
+	}
+	lines := read(t, path)
+	require.Len(t, lines, 2, "no line is cut, and opening a full file adds nothing")
+	assert.Equal(t, "trace_full", lines[1].Type)
+	assert.JSONEq(t, `{"bytes":300}`, string(lines[1].Data))
+	i, err := os.Stat(path)
 	require.NoError(t, err)
-	require.NoError(t, s.Record(t.Context(), event("first")))
-	assert.ErrorIs(t, s.Record(t.Context(), event(strings.Repeat("x", 300))), tracefile.ErrFull)
-	assert.NoError(t, s.Record(t.Context(), event("small")), "it says so once")
-	require.NoError(t, s.Close())
-	assert.Len(t, read(t, path), 1, "no line is cut")
+	assert.LessOrEqual(t, i.Size(), int64(most))
+}
+
+// A process that was killed may leave half a line.
+func TestALineThatWasCutIsEndedBeforeTheNext(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "trace.jsonl")
+	require.NoError(t, os.WriteFile(path, []byte("{\"type\":\"no"), 0o600))
+	s := openSink(t, path)
+	require.NoError(t, s.Record(t.Context(), event("a")))
+	require.NoError(t, s.Record(t.Context(), event("b")))
+	data, err := os.ReadFile(path)
+	require.NoError(t, err)
+	lines := strings.Split(string(data), "\n")
+	require.Len(t, lines, 4)
+	assert.Equal(t, `{"type":"no`, lines[0])
+	assert.True(t, json.Valid([]byte(lines[1])) && json.Valid([]byte(lines[2])), string(data))
 }
 
 func TestLinesOfSeveralGoroutinesAreWhole(t *testing.T) {
@@ -123,16 +164,16 @@ func TestLinesOfSeveralGoroutinesAreWhole(t *testing.T) {
 	assert.Len(t, read(t, path), 400)
 }
 
-func TestWhatIsNoFileIsRefusedBeforeAnythingRuns(t *testing.T) {
+func TestWhatIsNoFileIsRefused(t *testing.T) {
 	dir := t.TempDir()
-	_, err := tracefile.Open(dir)
-	assert.ErrorIs(t, err, tracefile.ErrNoFile)
-	_, err = tracefile.Open(os.DevNull)
-	assert.ErrorIs(t, err, tracefile.ErrNoFile)
-	_, err = tracefile.Open(filepath.Join(dir, "no", "file"))
-	assert.ErrorIs(t, err, os.ErrNotExist)
-	app := fx.New(fx.NopLogger, kernel.Module, tracefile.Module(dir))
-	assert.ErrorIs(t, app.Err(), tracefile.ErrNoFile)
+	for _, path := range []string{dir, os.DevNull, ""} {
+		_, err := tracefile.Open(path)
+		assert.ErrorIs(t, err, tracefile.ErrNoFile)
+	}
+	file := filepath.Join(dir, "file")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	_, err := tracefile.Open(filepath.Join(file, "trace.jsonl"))
+	assert.ErrorContains(t, err, "not a directory")
 }
 
 func BenchmarkRecord(b *testing.B) {
