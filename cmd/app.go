@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"go.uber.org/fx"
@@ -15,6 +16,7 @@ import (
 	"github.com/crystalkernel/crystal/cmd/stock"
 	"github.com/crystalkernel/crystal/contrib"
 	"github.com/crystalkernel/crystal/internal/builtin"
+	"github.com/crystalkernel/crystal/internal/exectool"
 	"github.com/crystalkernel/crystal/internal/home"
 	"github.com/crystalkernel/crystal/internal/home/jsonc"
 	"github.com/crystalkernel/crystal/internal/modelaccess"
@@ -36,7 +38,7 @@ type blueprint struct {
 	switches map[string]bool // plugins that the command line switches
 	client   string          // what the prompt sees as the client
 	models   kernel.Models   // nil: the choice of the configuration
-	trace    *tracefile.Sink // for the events; nil: none
+	trace    string          // file for the events; blank: none
 }
 
 // host is a running host.
@@ -47,6 +49,7 @@ type host struct {
 	status   *statusline.Store
 	notes    []home.Note // of discovery, activation and attaching
 	rows     []home.Row  // the plugin directories
+	sets     []home.ToolSetRow
 
 	dirs      func(directory string) plugins.Directories // nil: plugins have no data directories
 	directory map[string]string                          // of each plugin that has one
@@ -69,11 +72,13 @@ func (p *program) start(ctx context.Context, b blueprint) (*host, error) {
 	list, options := p.pluginPlan(b, h)
 	config := kernelConfig(b, h)
 	config.Commands = p.hostCommands(b, h)
+	sets := p.toolSets(b)
+	h.sets, h.notes = sets.Rows, append(h.notes, sets.Notes...)
 	h.app = fx.New(
 		fx.NopLogger,
 		fx.StartTimeout(24*time.Hour), // each activation has its own limit
 		fx.StopTimeout(stopTime),
-		kernel.Module, stock.Host, b.tracing(), plugins.Module(list...),
+		kernel.Module, stock.Host, b.tracing(), b.external(h.sets), plugins.Module(list...),
 		fx.Supply(h.log, options, approval.Config{Home: string(b.place.home)}, builtinConfig(b, &h.todos), retrySettings(b.config)),
 		fx.Supply(modelaccess.Config{Review: b.reviewModel}),
 		fx.Replace(config),
@@ -102,9 +107,19 @@ func (p *program) start(ctx context.Context, b blueprint) (*host, error) {
 	return h, nil
 }
 
-// tracing writes the events to a file, if there is one.
+// external offers the tools of external tool sets, if there are any.
+func (b blueprint) external(sets []home.ToolSetRow) fx.Option {
+	if !slices.ContainsFunc(sets, func(r home.ToolSetRow) bool { return r.Loaded() }) {
+		return fx.Options()
+	}
+	return exectool.Module(exectool.Config{
+		Sets: sets, Approval: b.config.ExternalApproval, Home: string(b.place.home),
+	})
+}
+
+// tracing writes the events to a file, if one is named.
 func (b blueprint) tracing() fx.Option {
-	if b.trace == nil {
+	if b.trace == "" {
 		return fx.Options()
 	}
 	return tracefile.Module(b.trace)
@@ -115,8 +130,7 @@ func (b blueprint) tracing() fx.Option {
 func (h *host) stop(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 	defer cancel()
-	// The kernel goes first: what it still has to say is for the plugins too.
-	err := errors.Join(h.kernel.Stop(ctx), h.app.Stop(ctx))
+	err := h.app.Stop(ctx)
 	if err != nil {
 		h.log.Error("stop", "error", err)
 	}
@@ -135,17 +149,22 @@ func kernelConfig(b blueprint, h *host) kernel.Config {
 	return kernel.Config{
 		Home: string(b.place.home), Version: release, Client: b.client, Limits: limits,
 		Threshold: b.config.Compaction.Threshold, NoCompaction: !b.config.Compaction.Enabled, Logger: h.log,
-		ReservedTools: reservedTools, DataDirs: h.toolData,
+		ReservedTools: reservedTools, DataDirs: func(k tool.Key) tool.DataDirs { return h.toolData(b.place, k) },
 	}
 }
 
 // reservedTools are the names of built-in tools, of those to come too: nobody else gets one, in no mode.
 var reservedTools = []string{
-	"read", "list", "glob", "grep", "edit", "write", "bash", "todowrite", "todoread", "question", kernel.TaskTool, "skill", "describe_image", "view_image",
+	"read", "list", "glob", "grep", "edit", "write", "bash", "todowrite", "todoread", "question", kernel.TaskTool, kernel.SearchTool, "skill",
+	"describe_image", "view_image",
 }
 
-// toolData names the data directories of the plugin that a tool belongs to.
-func (h *host) toolData(k tool.Key) tool.DataDirs {
+// toolData names the data directories of the plugin or the external tool set that a tool belongs to.
+func (h *host) toolData(pl *place, k tool.Key) tool.DataDirs {
+	if _, directory, ok := strings.Cut(k.Owner, "/"); ok && k.Kind == tool.OwnerExternal {
+		d := pl.data("tools", directory)
+		return tool.DataDirs{Global: d.Home, Project: d.Workspace}
+	}
 	if k.Kind != tool.OwnerPlugin || h.dirs == nil {
 		return tool.DataDirs{}
 	}
@@ -244,15 +263,18 @@ func (p *program) pluginPlan(b blueprint, h *host) ([]plugins.Plugin, plugins.Op
 	for _, one := range found.Placements {
 		h.directory[one.ID] = one.Directory
 	}
-	h.dirs = func(directory string) plugins.Directories {
-		d := plugins.Directories{Home: b.place.home.Path("data", "plugins", directory)}
-		if project := b.place.workspace.Project; project != "" && b.place.projectWritable() {
-			d.Workspace = filepath.Join(project, "data", "plugins", directory)
-		}
-		return d
-	}
+	h.dirs = func(directory string) plugins.Directories { return b.place.data("plugins", directory) }
 	o.DataDirs = h.dirs
 	return list, o
+}
+
+// data names the data directories of one plugin or one external tool set.
+func (pl *place) data(catalog, directory string) plugins.Directories {
+	d := plugins.Directories{Home: pl.home.Path("data", catalog, directory)}
+	if project := pl.workspace.Project; project != "" && pl.projectWritable() {
+		d.Workspace = filepath.Join(project, "data", catalog, directory)
+	}
+	return d
 }
 
 // projectWritable reports whether the host may write into the project tree: it is there and trusted, or it is not there

@@ -53,7 +53,27 @@ func (h *host) catalog(rows []home.Row) plugins.Catalog {
 		describe(&one, s)
 		c.Plugins = append(c.Plugins, one)
 	}
+	for i := range h.sets {
+		addToolSet(&c, &h.sets[i])
+	}
 	return c
+}
+
+// addToolSet lists one external tool set, and its tools if it is loaded.
+func addToolSet(c *plugins.Catalog, r *home.ToolSetRow) {
+	one := plugins.Listed{Directory: r.Directory, Source: r.Source, Enabled: r.Enabled, Effective: r.Effective, Loaded: r.Loaded()}
+	if r.Problem != nil {
+		one.SkipReason = r.Problem.Text
+	}
+	c.ToolSets = append(c.ToolSets, one)
+	if !one.Loaded {
+		return
+	}
+	for _, t := range r.ToolSet.Tools {
+		c.ExternalTools = append(c.ExternalTools, plugins.ExternalTool{
+			Name: t.Name, Set: r.Directory, Source: r.Source, Plan: t.Plan, Work: t.Work,
+		})
+	}
 }
 
 // describe adds what the runtime knows about a plugin.
@@ -73,6 +93,16 @@ func environment(c plugins.Catalog) hostpoint.Environment {
 		e.Plugins = append(e.Plugins, hostpoint.Plugin{
 			Directory: p.Directory, Source: string(p.Source), ID: p.ID, DisplayName: p.Name, Enabled: p.Enabled, Effective: p.Effective,
 			Loaded: p.Loaded, SkipReason: p.SkipReason,
+		})
+	}
+	for _, s := range c.ToolSets {
+		e.ToolSets = append(e.ToolSets, hostpoint.ToolSet{
+			Directory: s.Directory, Source: string(s.Source), Enabled: s.Enabled, Effective: s.Effective, Loaded: s.Loaded, SkipReason: s.SkipReason,
+		})
+	}
+	for _, t := range c.ExternalTools {
+		e.ExternalTools = append(e.ExternalTools, hostpoint.ExternalTool{
+			Name: t.Name, Set: t.Set, Source: string(t.Source), Plan: t.Plan, Work: t.Work,
 		})
 	}
 	return e

@@ -223,3 +223,23 @@ func TestStatusFieldsOfARun(t *testing.T) {
 	assert.Equal(t, 1, strings.Count(o.Stdout, `"code":"StatusFieldUnknown"`))
 	assert.Contains(t, o.Stdout, `no status field \"tests\"`)
 }
+
+// The environment lists tool sets, and the tools of those that loaded.
+func TestAttachedEnvironmentListsToolSets(t *testing.T) {
+	p := newPlace(t)
+	p.write(t, "home/tools/b/tools.json", `{"runner": "exec", "command": ["true"], "tools": [
+		{"name": "one", "description": "x", "schema": {}}, {"name": "two", "description": "x", "schema": {}, "catalogs": ["work"]}]}`)
+	p.write(t, "home/tools/a/tools.json", `{"enabled": false, "runner": "exec", "command": ["true"], "description": "x", "schema": {}}`)
+	p.write(t, "home/tools/c/tools.json", `{"runner": "go"}`)
+	var got host.Environment
+	plugin := plugins.Plugin{ID: "acme.x", Version: "1.0.0", Module: attached(func(e host.Environment) error { got = e; return nil })}
+	require.Zero(t, p.with([]plugins.Plugin{plugin}, "run", "hi").Exit)
+	on, off := true, false
+	require.Len(t, got.ToolSets, 3)
+	assert.Equal(t, host.ToolSet{Directory: "a", Source: "home", Enabled: &off, Effective: true}, got.ToolSets[0])
+	assert.Equal(t, host.ToolSet{Directory: "b", Source: "home", Enabled: &on, Effective: true, Loaded: true}, got.ToolSets[1])
+	assert.Contains(t, got.ToolSets[2].SkipReason, "compiled plugin")
+	assert.Equal(t, []host.ExternalTool{
+		{Name: "one", Set: "b", Source: "home", Plan: true, Work: true}, {Name: "two", Set: "b", Source: "home", Work: true},
+	}, got.ExternalTools)
+}

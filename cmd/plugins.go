@@ -120,7 +120,8 @@ func (p *program) catalog() (*catalog, error) {
 		governed[one.ID] = true
 		enabled := !slices.Contains(c.disable, one.ID)
 		c.rows = append(c.rows, pluginRow{compiled: one, Row: home.Row{
-			Source: plugins.SourceHost, Enabled: &enabled, Effective: true, Manifest: home.Manifest{ID: one.ID, Runtime: home.Compiled},
+			Entry:    home.Entry{Source: plugins.SourceHost, Enabled: &enabled, Effective: true},
+			Manifest: home.Manifest{ID: one.ID, Runtime: home.Compiled},
 		}})
 	}
 	return c, nil

@@ -33,7 +33,7 @@ func (p *program) toolsCommand() *cobra.Command {
 	}
 	format.add(catalog.Flags())
 	catalog.Flags().StringVar(&mode, "mode", "", "work or plan")
-	return group("tools", "Show the tools", catalog)
+	return group("tools", "Show the tools, and switch external tool sets", append(p.toolSetVerbs(), catalog)...)
 }
 
 // toolRecord is one tool as a line of JSON.
@@ -88,12 +88,9 @@ func newToolRecord(t *toolset.Tool, judges bool) toolRecord {
 	if d.Key.Owner != "" {
 		r.Origin += ":" + d.Key.Owner
 	}
-	if d.Catalogs&tool.CatalogPlan != 0 {
-		r.Catalogs = append(r.Catalogs, "plan")
-	}
-	if d.Catalogs&tool.CatalogWork != 0 {
-		r.Catalogs = append(r.Catalogs, "work")
-	}
+	r.Catalogs = append(r.Catalogs, catalogs(home.Offer{
+		Plan: d.Catalogs&tool.CatalogPlan != 0, Work: d.Catalogs&tool.CatalogWork != 0,
+	})...)
 	if t.Binding.Classify == nil && !judges {
 		r.Risk, r.Authority = byHints(d.Hints)
 	}

@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/crystalkernel/crystal/internal/childproc"
+	"github.com/crystalkernel/crystal/internal/plaintext"
 	"github.com/crystalkernel/crystal/internal/shellrisk"
 	"github.com/crystalkernel/crystal/points/tool"
 )
@@ -129,10 +129,10 @@ func (r report) result(output *childproc.Capture) tool.Result {
 	case r.exit.Cause != nil:
 		code, message = tool.CodeCancelled, "The command was cancelled."
 	case r.exit.Signal != "":
-		lines = append(lines, "exit signal "+r.exit.Signal)
+		lines = append(lines, r.exit.String())
 		code, message = tool.CodeCommandFailed, "The command was ended by a signal."
 	default:
-		lines = append(lines, "exit "+strconv.Itoa(r.exit.Code))
+		lines = append(lines, r.exit.String())
 		f.ExitCode = &r.exit.Code
 		if r.exit.Code != 0 {
 			code, message = tool.CodeCommandFailed, "The command failed."
@@ -142,12 +142,7 @@ func (r report) result(output *childproc.Capture) tool.Result {
 	if r.note != "" {
 		lines = append(lines, r.note)
 	}
-	if r.exit.Background {
-		lines = append(lines, "[background processes were stopped]")
-	}
-	if len(r.exit.Escaped) > 0 {
-		lines = append(lines, fmt.Sprintf("[still running: %s]", joinInts(r.exit.Escaped)))
-	}
+	lines = append(lines, r.exit.Remarks()...)
 	result := succeeded(strings.Join(lines, "\n"), f)
 	if code != "" {
 		result.Failed = true
@@ -170,24 +165,12 @@ func (r report) params(code string) map[string]any {
 
 // captured is the output as the model gets it.
 func captured(output *childproc.Capture) string {
-	data, at, dropped, err := output.Output()
+	text, err := output.Text()
 	if err != nil {
 		return fmt.Sprintf("[the output could not be read back: %v]", bare(err))
 	}
-	text := string(data)
-	if dropped > 0 {
-		text = fmt.Sprintf("%s\n[… %d bytes were dropped]\n%s", data[:at], dropped, data[at:])
-	}
-	if text = strings.TrimRight(clean(text), "\n"); text == "" {
+	if text = strings.TrimRight(plaintext.Clean(text), "\n"); text == "" {
 		return "(no output)"
 	}
 	return text
-}
-
-func joinInts(numbers []int) string {
-	var parts []string
-	for _, n := range numbers {
-		parts = append(parts, strconv.Itoa(n))
-	}
-	return strings.Join(parts, " ")
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/crystalkernel/crystal/internal/builtin/fence"
 	"github.com/crystalkernel/crystal/internal/builtin/textdiff"
+	"github.com/crystalkernel/crystal/internal/plaintext"
 	"github.com/crystalkernel/crystal/points/tool"
 )
 
@@ -101,7 +102,7 @@ func (c *change) done(verb string, before, after []byte, created bool) tool.Resu
 	fmt.Fprintf(&out, "%s %s (%d bytes, %d %s)", verb, oneLine(shown), len(after), lines, plural(lines, "line"))
 	f := facts{Path: path, Created: &created, Lines: &lines}
 	if !created {
-		f.Diff = clean(textdiff.Unified(string(before), string(after), maxDiffLines))
+		f.Diff = plaintext.Clean(textdiff.Unified(string(before), string(after), maxDiffLines))
 		if f.Diff != "" {
 			out.WriteByte('\n')
 			out.WriteString(f.Diff)

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/crystalkernel/crystal/internal/builtin/fence"
+	"github.com/crystalkernel/crystal/internal/plaintext"
 	"github.com/crystalkernel/crystal/points/tool"
 )
 
@@ -135,7 +136,7 @@ func readDir(root *os.Root, dir string) ([]fs.DirEntry, error) {
 // oneLine keeps a name on one line.
 func oneLine(name string) string {
 	if !strings.ContainsAny(name, "\n\r\t") {
-		return clean(name)
+		return plaintext.Clean(name)
 	}
-	return clean(strings.NewReplacer("\n", `\n`, "\r", `\r`, "\t", `\t`).Replace(name))
+	return plaintext.Clean(strings.NewReplacer("\n", `\n`, "\r", `\r`, "\t", `\t`).Replace(name))
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/crystalkernel/crystal/internal/plaintext"
 	"github.com/crystalkernel/crystal/points/thread"
 	"github.com/crystalkernel/crystal/points/tool"
 )
@@ -65,7 +66,7 @@ func (s *Source) question(ctx context.Context, i *tool.Invocation) tool.Result {
 	case strings.TrimSpace(answer) == "":
 		answer = "(an empty answer)"
 	}
-	return succeeded(clean(answer), facts{})
+	return succeeded(plaintext.Clean(answer), facts{})
 }
 
 // asking tells observers that the operator is asked, and returns what tells them that this is over.

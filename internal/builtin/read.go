@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/crystalkernel/crystal/internal/builtin/fence"
+	"github.com/crystalkernel/crystal/internal/plaintext"
 	"github.com/crystalkernel/crystal/points/tool"
 )
 
@@ -177,8 +178,8 @@ func (p *page) add(line []byte) {
 	}
 	line = bytes.TrimSuffix(line, []byte("\n"))
 	line = bytes.TrimSuffix(line, []byte("\r"))
-	if !tidy(line) {
-		line = []byte(clean(string(line)))
+	if !plaintext.Tidy(line) {
+		line = []byte(plaintext.Clean(string(line)))
 	}
 	var digits [20]byte
 	number := strconv.AppendInt(digits[:0], int64(p.lines), 10)

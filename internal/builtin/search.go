@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/crystalkernel/crystal/internal/plaintext"
 )
 
 // matcher finds a pattern in a line.
@@ -178,6 +180,6 @@ func (f *fileSearch) emit(start, end int, mark byte) {
 	f.out.WriteByte(mark)
 	f.out.WriteString(strconv.Itoa(f.number(start)))
 	f.out.WriteByte(mark)
-	f.out.WriteString(clean(string(bytes.TrimSuffix(f.text[start:end], []byte("\r")))))
+	f.out.WriteString(plaintext.Clean(string(bytes.TrimSuffix(f.text[start:end], []byte("\r")))))
 	f.out.WriteByte('\n')
 }

@@ -2,6 +2,7 @@ package childproc
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"os"
 	"sync"
@@ -113,6 +114,18 @@ func (c *Capture) Output() (text []byte, at int, dropped int64, err error) {
 	text = append(start[:len(start):len(start)], c.tail[c.next:]...)
 	text = append(text, c.tail[:c.next]...)
 	return text, len(start), c.dropped, nil
+}
+
+// Text returns what was kept as one text, which says where bytes are missing.
+func (c *Capture) Text() (string, error) {
+	data, at, dropped, err := c.Output()
+	if err != nil {
+		return "", err
+	}
+	if dropped > 0 {
+		return fmt.Sprintf("%s\n[… %d bytes were dropped]\n%s", data[:at], dropped, data[at:]), nil
+	}
+	return string(data), nil
 }
 
 // Close drops what was kept.

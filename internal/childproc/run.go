@@ -3,9 +3,12 @@ package childproc
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -43,6 +46,26 @@ type Exit struct {
 	Cause      error  // why it was ended from outside: that of the context; nil when it ended by itself
 	Background bool   // processes that it left in its group were stopped
 	Escaped    []int  // processes that left the group and still run, as far as they can be seen
+}
+
+// String is the line that results begin with: "exit 3", or "exit signal SIGKILL".
+func (e Exit) String() string {
+	if e.Signal != "" {
+		return "exit signal " + e.Signal
+	}
+	return "exit " + strconv.Itoa(e.Code)
+}
+
+// Remarks are the lines that results end with: what became of the processes that the program left behind.
+func (e Exit) Remarks() []string {
+	var lines []string
+	if e.Background {
+		lines = append(lines, "[background processes were stopped]")
+	}
+	if len(e.Escaped) > 0 {
+		lines = append(lines, "[still running: "+strings.Trim(fmt.Sprint(e.Escaped), "[]")+"]")
+	}
+	return lines
 }
 
 // Run starts the program and waits for it and for its group. The error says why it could not be started, or waited for; how

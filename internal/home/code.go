@@ -19,6 +19,8 @@ const (
 	WorkspaceUntrusted Code = "WorkspaceUntrusted"
 	// CommandFileInvalid: the file of a markdown command was skipped.
 	CommandFileInvalid Code = "CommandFileInvalid"
+	// ToolSetInvalid: an external tool set was skipped.
+	ToolSetInvalid Code = "ToolSetInvalid"
 )
 
 // CodeDoc documents one code.
@@ -37,5 +39,6 @@ func Codes() []CodeDoc {
 		{ProjectTreeIgnored, "the project tree, or an entry of it, leads out of the workspace"},
 		{WorkspaceUntrusted, "the project tree has no force because the workspace is not trusted"},
 		{CommandFileInvalid, "the file of a markdown command was skipped"},
+		{ToolSetInvalid, "an external tool set was skipped"},
 	}
 }

@@ -48,4 +48,5 @@ const (
 	TrustFile          = "workspace-trust.json"
 	PluginSettingsFile = "plugin-settings.json"
 	ManifestFile       = "plugin.json"
+	ToolSetFile        = "tools.json"
 )

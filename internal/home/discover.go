@@ -3,8 +3,6 @@ package home
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -13,15 +11,9 @@ import (
 
 // Row is one directory below a plugins directory.
 type Row struct {
-	Directory string
-	Source    plugins.Source
-	Path      string // of the directory
-	Manifest  Manifest
-	Enabled   *bool // nil: not known
-	Effective bool  // no project directory of that name hides it
-	Problem   *Note // why it is not loaded, or what it lacks
-	silent    bool  // the problem is shown in listings only
-	inForce   bool  // its plugin is governed by it
+	Entry
+	Manifest Manifest
+	inForce  bool // its plugin is governed by it
 }
 
 // Discovery is what the plugin directories of a host say.
@@ -34,14 +26,10 @@ type Discovery struct {
 // Discover reads the plugin directories of home and of a project tree; a blank tree has none. A project directory hides
 // the home directory of its name before its own manifest is parsed. known tells what the host is built with.
 func Discover(h Dir, tree string, known Known) Discovery {
-	rows, notes := scan(h.Path("plugins"), plugins.SourceHome, "")
-	if tree != "" {
-		more, moreNotes := scan(filepath.Join(tree, "plugins"), plugins.SourceProject, filepath.Dir(tree))
-		rows, notes = append(rows, more...), append(notes, moreNotes...)
+	var d Discovery
+	for _, e := range pluginCatalog.entries(h, tree) {
+		d.Rows = append(d.Rows, Row{Entry: e})
 	}
-	slices.SortStableFunc(rows, func(a, b Row) int { return strings.Compare(a.Directory, b.Directory) })
-	d := Discovery{Rows: rows, Notes: notes}
-	d.overlay()
 	for i := range d.Rows {
 		d.read(&d.Rows[i], known)
 	}
@@ -57,75 +45,14 @@ type Known struct {
 // ReservedPrefix begins the ids of a host's own built-ins.
 const ReservedPrefix = "crystal."
 
-// scan lists the immediate subdirectories of a root. fence, when it is not blank, is a directory that no link may leave.
-func scan(root string, source plugins.Source, fence string) (rows []Row, notes []Note) {
-	entries, err := os.ReadDir(root)
-	if err != nil {
-		return nil, nil
-	}
-	seen := make(map[string]string) // resolved path to the name that has it
-	for _, e := range entries {
-		path := filepath.Join(root, e.Name())
-		real, err := filepath.EvalSymlinks(path)
-		if err != nil {
-			continue
-		}
-		if info, err := os.Stat(real); err != nil || !info.IsDir() {
-			continue
-		}
-		row := Row{Directory: e.Name(), Source: source, Path: path}
-		switch first, twice := seen[real]; {
-		case !ValidDirectory(e.Name()):
-			row.problem(Code(plugins.PluginDirectoryInvalid), fmt.Sprintf(
-				"%s is not loaded: a directory name is a letter and then up to 63 letters, digits, _, . or -", path), "rename the directory")
-		case fence != "" && !inside(fence, real):
-			row.problem(ProjectTreeIgnored, path+" leads out of the workspace and is not followed", "")
-		case twice:
-			row.problem(Code(plugins.PluginIdConflict), fmt.Sprintf("%s is the same directory as %s, which keeps it", path, first), "remove one of the two")
-		default:
-			seen[real] = e.Name()
-		}
-		rows = append(rows, row)
-	}
-	return rows, nil
-}
-
-// ValidDirectory reports whether a directory may hold a plugin: a letter, then letters, digits, _, . and -, at most 64.
-func ValidDirectory(name string) bool {
-	if name == "" || len(name) > 64 {
-		return false
-	}
-	for i, r := range name {
-		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
-		if !letter && (i == 0 || !(r >= '0' && r <= '9' || r == '_' || r == '.' || r == '-')) {
-			return false
-		}
-	}
-	return true
-}
-
+// problem names the plugin too.
 func (r *Row) problem(code Code, text, fix string) {
-	n := Note{Code: code, Severity: Warning, Directory: r.Directory, Source: string(r.Source), Plugin: r.Manifest.ID, Text: text, Fix: fix}.Cleaned()
-	r.Problem = &n
+	r.Entry.problem(code, text, fix)
+	r.Problem.Plugin = r.Manifest.ID
 }
 
 // manifest returns the path of the row's manifest.
-func (r *Row) manifest() string { return filepath.Join(r.Path, ManifestFile) }
-
-// overlay decides which directories are effective.
-func (d *Discovery) overlay() {
-	hidden := make(map[string]bool)
-	for i := range d.Rows {
-		r := &d.Rows[i]
-		if r.Source == plugins.SourceProject && r.Problem == nil && exists(r.manifest()) {
-			hidden[r.Directory] = true
-		}
-	}
-	for i := range d.Rows {
-		r := &d.Rows[i]
-		r.Effective = ValidDirectory(r.Directory) && (r.Source == plugins.SourceProject || !hidden[r.Directory])
-	}
-}
+func (r *Row) manifest() string { return pluginCatalog.file(&r.Entry) }
 
 // read reads the manifest of a row and judges it on its own.
 func (d *Discovery) read(r *Row, known Known) {
@@ -133,8 +60,7 @@ func (d *Discovery) read(r *Row, known Known) {
 		return
 	}
 	if !exists(r.manifest()) {
-		r.problem("", "no manifest", "")
-		r.silent = true
+		r.noManifest()
 		return
 	}
 	m, notes, err := ReadManifest(r.manifest())

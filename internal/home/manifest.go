@@ -108,6 +108,11 @@ func EnableManifest(path string, on bool) (changed bool, err error) {
 	if _, _, err := ReadManifest(path); err != nil {
 		return false, err
 	}
+	return setEnabled(path, on)
+}
+
+// setEnabled changes the switch of a file. A file that says nothing is switched on.
+func setEnabled(path string, on bool) (changed bool, err error) {
 	return jsonc.Edit(path, func(d *jsonc.Draft) error {
 		o := d.Object()
 		if now, ok := o.Fields(func(jsonc.Problem) {}).Bool("enabled"); on == now && ok || on && !o.Has("enabled") {

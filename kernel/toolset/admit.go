@@ -126,17 +126,18 @@ func (p *pass) narrow(d *tool.Definition, o contrib.Origin) {
 // bind fills the binding in.
 func (p *pass) bind(t *Tool, o contrib.Origin) {
 	b := &t.Binding
+	kind := t.Definition.Key.Kind
 	switch {
-	case b.Timeout == tool.Unlimited && t.Definition.Key.Kind == tool.OwnerBuiltin:
+	case b.Timeout == tool.Unlimited && (kind == tool.OwnerBuiltin || kind == tool.OwnerExternal):
 	case b.Timeout <= 0:
 		b.Timeout = DefaultTimeout
 	case b.Timeout > maxTimeout:
 		b.Timeout = maxTimeout
 	}
-	if t.Definition.Key.Kind != tool.OwnerBuiltin {
+	if kind != tool.OwnerBuiltin {
 		b.Grace = 0
 	}
-	switch t.Definition.Key.Kind {
+	switch kind {
 	case tool.OwnerPlugin:
 		b.Classify, b.Inline = nil, false
 	case tool.OwnerModule:

@@ -192,3 +192,30 @@ func TestSnapshotKeepsNoPluginObject(t *testing.T) {
 	assert.ErrorIs(t, err, contrib.ErrRevoked)
 	runtime.KeepAlive(s)
 }
+
+// The host speaks for the tools of external tool sets: their runner has a limit and a classification of its own.
+func TestToolOfAnExternalSetInASnapshot(t *testing.T) {
+	h := newHost(t)
+	set := named("t", func(r *tool.Registration) {
+		r.Definition.Key = tool.Key{Kind: tool.OwnerExternal, Owner: "home/acme"}
+		r.Definition.FlatName = "taken"
+		r.Binding.Timeout, r.Binding.Inline = tool.Unlimited, true
+		r.Binding.Classify = func(context.Context, tool.Call, string) tool.Classification {
+			return tool.Classification{Risk: tool.Write, Authority: tool.Workspace}
+		}
+	})
+	h.builtin(set)
+	h.plugin("acme.a", offers("s", named("u", func(r *tool.Registration) { r.Definition.Key = set.Definition.Key })))
+	s, notes := h.plan()
+	require.Empty(t, notes)
+	e, _ := s.ByCanonical("t")
+	require.NotNil(t, e)
+	assert.Equal(t, "external:home/acme:t", e.Definition.Key.String())
+	assert.Equal(t, "t", e.Flat)
+	assert.Equal(t, tool.Unlimited, e.Binding.Timeout)
+	assert.NotNil(t, e.Binding.Classify)
+	assert.False(t, e.Binding.Inline)
+	u, _ := s.ByCanonical("u")
+	require.NotNil(t, u)
+	assert.Equal(t, "plugin:acme.a:u", u.Definition.Key.String(), "nobody else speaks for a set")
+}

@@ -36,7 +36,7 @@ type Binding struct {
 	Runtime     Runtime
 	Lease       Lease         // nil: always available
 	Unavailable bool          // registered and not published
-	Timeout     time.Duration // of one invocation; 0: 120 s; Unlimited for none (built-ins only); at most 24 h
+	Timeout     time.Duration // of one invocation; 0: 120 s; Unlimited for none (the host's own only); at most 24 h
 	Grace       time.Duration // after a cancellation; 0: two seconds (other values for built-ins only)
 	ID          string        // binding id, set by the host
 

@@ -279,6 +279,20 @@ func (f *Fields) Object(key string) (o *Object, ok bool) {
 	return nil, false
 }
 
+// Objects takes an array of objects.
+func (f *Fields) Objects(key string) (list []*Object, ok bool) {
+	v, ok := f.take(key)
+	if !ok {
+		return nil, false
+	}
+	list = f.o.Objects(key)
+	if arr, ok := v.Value.(*hujson.Array); !ok || len(list) != len(arr.Elements) {
+		f.Bad(key, "an array of objects")
+		return nil, false
+	}
+	return list, true
+}
+
 // Reporter returns where the problems of this object go.
 func (f *Fields) Reporter() func(Problem) { return f.report }
 

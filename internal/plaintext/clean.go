@@ -1,11 +1,11 @@
-package builtin
+package plaintext
 
 import "unicode/utf8"
 
-// clean makes text fit for the model: valid UTF-8, without escape sequences and without control characters other than LF and
+// Clean makes text fit for the model: valid UTF-8, without escape sequences and without control characters other than LF and
 // TAB. Of a line that was overwritten by a bare CR it keeps what was written last.
-func clean(text string) string {
-	if tidy(text) {
+func Clean(text string) string {
+	if Tidy(text) {
 		return text
 	}
 	out := make([]byte, 0, len(text))
@@ -43,8 +43,8 @@ func clean(text string) string {
 	return string(out)
 }
 
-// tidy reports whether clean would change nothing.
-func tidy[T string | []byte](text T) bool {
+// Tidy reports whether Clean would change nothing.
+func Tidy[T string | []byte](text T) bool {
 	for i := range len(text) {
 		c := text[i]
 		if c < ' ' && c != '\n' && c != '\t' || c == 0x7f {

@@ -1,0 +1,3 @@
+package exectool
+
+const pathSeparators = `/\`
