@@ -38,7 +38,7 @@ type blueprint struct {
 	switches map[string]bool // plugins that the command line switches
 	client   string          // what the prompt sees as the client
 	models   kernel.Models   // nil: the choice of the configuration
-	trace    string          // file for the events; blank: none
+	trace    *tracefile.Sink // for the events; nil: none
 }
 
 // host is a running host.
@@ -117,9 +117,9 @@ func (b blueprint) external(sets []home.ToolSetRow) fx.Option {
 	})
 }
 
-// tracing writes the events to a file, if one is named.
+// tracing writes the events to a file, if there is one.
 func (b blueprint) tracing() fx.Option {
-	if b.trace == "" {
+	if b.trace == nil {
 		return fx.Options()
 	}
 	return tracefile.Module(b.trace)
@@ -130,7 +130,8 @@ func (b blueprint) tracing() fx.Option {
 func (h *host) stop(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 	defer cancel()
-	err := h.app.Stop(ctx)
+	// The kernel goes first: what it still has to say is for the plugins too.
+	err := errors.Join(h.kernel.Stop(ctx), h.app.Stop(ctx))
 	if err != nil {
 		h.log.Error("stop", "error", err)
 	}
