@@ -44,7 +44,7 @@ type RoundTrace struct {
 	Agent        string        `json:"agent,omitempty"`        // profile of the subagent; blank for the main agent
 	ParentID     string        `json:"parentCallId,omitempty"` // of a subagent: the call that started it
 	Thread       string        `json:"threadId"`               // the subagent's own
-	Turn         string        `json:"turnId,omitempty"`
+	Turn         string        `json:"turnId,omitempty"`       // of that thread
 	Provider     string        `json:"provider"`
 	Model        string        `json:"model"`
 	Finish       model.Finish  `json:"finish,omitempty"` // blank for a failure
@@ -85,9 +85,9 @@ func (k *Kernel) traced(kind model.PipelineKind) func(context.Context, model.Cli
 				Type: ModelRound, Purpose: r.Purpose, Thread: r.Thread, Turn: r.Turn, Provider: i.Provider, Model: i.Model,
 				Attempts: attempts, DurationMs: time.Since(began).Milliseconds(), FirstTokenMs: first.Milliseconds(),
 			}
-			parent := r.Thread
+			parent, turn := r.Thread, r.Turn
 			if th, ok := ctx.Value(turnKey{}).(*Thread); ok && th.child != nil {
-				t.Agent, t.ParentID, parent = th.agent(), th.startedBy(), th.child.parent.thread.id
+				t.Agent, t.ParentID, parent, turn = th.agent(), th.startedBy(), th.child.parent.thread.id, th.child.turn
 			}
 			if err == nil && answer != nil {
 				t.Finish, t.Usage = answer.Finish, answer.Usage
@@ -98,7 +98,7 @@ func (k *Kernel) traced(kind model.PipelineKind) func(context.Context, model.Cli
 				}
 			}
 			if data, failure := json.Marshal(t); failure == nil {
-				k.traces.Publish(entries, trace.Event{Type: ModelRound, Thread: parent, Turn: r.Turn, Time: time.Now(), Data: data}, nil)
+				k.traces.Publish(entries, trace.Event{Type: ModelRound, Thread: parent, Turn: turn, Time: time.Now(), Data: data}, nil)
 			}
 			return answer, err
 		}), nil

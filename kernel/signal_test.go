@@ -106,3 +106,21 @@ func TestTraceSinksGetEveryEventOfATurn(t *testing.T) {
 		"call_started", "call_ended", "round_started", "text_delta", "model_round", "round_committed", "turn_ended",
 	}, d.all())
 }
+
+// An event says in whose turn it happened: the requests of a subagent are part of the turn that started it.
+func TestTracesOfASubagentAreThoseOfTheTurnThatStartedIt(t *testing.T) {
+	d := &diary{}
+	k, _ := play(t, map[string][]kerneltest.Step{"go": {say("first"), task("explore", "look"), say("done")}, "look": {say("seen")}},
+		contrib.Supply(trace.Sinks, trace.SinkFunc("rounds", func(_ context.Context, e trace.Event) error {
+			if e.Type != kernel.ModelRound {
+				return nil
+			}
+			return d.note(e.Thread + " " + e.Turn)
+		})))
+	th := k.NewThread(kernel.Options{})
+	k.RunOn(t.Context(), th, kernel.Input{Text: "go"})
+	k.RunOn(t.Context(), th, kernel.Input{Text: "on"})
+	require.NoError(t, k.Stop(t.Context()))
+	second := th.ID() + " t2"
+	assert.Equal(t, []string{th.ID() + " t1", second, second, second}, d.all())
+}
