@@ -63,7 +63,7 @@ func (h *host) plan(ctx context.Context, thread string, i headless.Init, images 
 			Thread: thread, ThreadKind: "agent", Workspace: i.Workspace, Catalog: catalog, Provider: i.Provider, Model: i.Model,
 			Images: images, Revision: tool.Sources.Revision(v),
 		},
-		Reserved: reservedTools,
+		Reserved: reservedTools, Search: kernel.Search,
 	})
 }
 

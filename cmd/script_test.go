@@ -35,6 +35,7 @@ func TestMain(m *testing.M) {
 		"noisyhost":  func() { crystalcmd.Main(noisy) },
 		"ranhost":    func() { crystalcmd.Main(ran) },
 		"manyhost":   func() { crystalcmd.Main(many()...) },
+		"rarehost":   func() { crystalcmd.Main(rare) },
 		// A plugin that changes the prompt, on top of one that adds to it.
 		"tonehost": func() { crystalcmd.Main(lookup("acme.x", ""), lookup("acme.y", ""), tone) },
 	})
@@ -85,6 +86,21 @@ func lookup(id, name string) plugins.Plugin {
 var faulty = plugins.Plugin{
 	ID: "acme.faulty", Version: "1.0.0",
 	Module: fx.Invoke(func() error { return errors.New("token abc") }),
+}
+
+// rare has a tool that a search has to find.
+var rare = plugins.Plugin{
+	ID: "acme.rare", Version: "1.0.0",
+	Module: contrib.Supply[tool.Source](tool.Sources, tool.Fixed("rare", tool.Registration{
+		Definition: tool.Definition{
+			ID: "rare", Namespace: "acme", Name: "rare", Description: "Is seldom of use.", Catalogs: tool.CatalogBoth,
+			InputSchema: []byte(`{"type":"object"}`), Hints: &tool.Hints{ReadOnly: true},
+			Exposure: tool.DeferredTool, Deferred: &tool.Deferred{SearchText: "seldom", Namespace: "acme"},
+		},
+		Binding: tool.Binding{Runtime: tool.RuntimeFunc(func(context.Context, tool.Invocation) (tool.Result, error) {
+			return tool.Text("used"), nil
+		})},
+	})),
 }
 
 // tone replaces a section, adds to the prompt and watches tool calls.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -18,6 +19,7 @@ import (
 	"github.com/crystalkernel/crystal/contrib"
 	"github.com/crystalkernel/crystal/kernel"
 	"github.com/crystalkernel/crystal/kernel/kerneltest"
+	"github.com/crystalkernel/crystal/kernel/retry"
 	"github.com/crystalkernel/crystal/kernel/threadlog"
 	"github.com/crystalkernel/crystal/points/model"
 	"github.com/crystalkernel/crystal/points/trace"
@@ -194,6 +196,27 @@ func TestRequestsOfEveryPurposeAreTraced(t *testing.T) {
 	}
 	assert.Equal(t, []string{"work t1 stop", "plan t2 stop", "work t3 stop", "side  stop", "compaction  stop", "work t4 failed"}, got)
 	assert.NotContains(t, raw.String(), key)
+}
+
+// The first piece counts from the beginning of the request, and only of the attempt that brought the answer.
+func TestTheTimesOfARequestAreTraced(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var rounds []kernel.RoundTrace
+		wait := retry.Settings{Attempts: 1, BaseDelay: time.Second, MaxDelay: time.Second}
+		k := kerneltest.Start(t, record(&rounds), fx.Supply(wait),
+			kerneltest.Script(kerneltest.Step{Text: "par", Err: &model.Error{Retryable: true}}, say("whole")),
+			kerneltest.Plugins(plugin("acme.slow", wrapping(func(ctx context.Context, next model.Client, r *model.Request, emit func(model.Delta) error) (*model.Response, error) {
+				<-time.After(50 * time.Millisecond)
+				answer, err := next.Round(ctx, r, emit)
+				<-time.After(30 * time.Millisecond)
+				return answer, err
+			}, contrib.Order(900)))))
+		k.Run("go")
+		require.NoError(t, k.Stop(t.Context()))
+		require.Len(t, rounds, 1)
+		assert.Equal(t, int64(80+1000+80), rounds[0].DurationMs)
+		assert.Equal(t, int64(80+1000+50), rounds[0].FirstTokenMs)
+	})
 }
 
 // The tracing of subagents stands inside of retry.
