@@ -130,8 +130,7 @@ func (b blueprint) tracing() fx.Option {
 func (h *host) stop(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 	defer cancel()
-	// The kernel goes first: what it still has to say is for the plugins too.
-	err := errors.Join(h.kernel.Stop(ctx), h.app.Stop(ctx))
+	err := h.app.Stop(ctx)
 	if err != nil {
 		h.log.Error("stop", "error", err)
 	}

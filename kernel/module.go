@@ -33,6 +33,7 @@ var Module = fx.Options(
 		},
 		fromGraph,
 	),
+	contrib.ProvideReader[*Kernel](),
 	dispatcher.Module,
 	approval.Module,
 	retry.Module,

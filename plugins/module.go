@@ -1,6 +1,8 @@
 package plugins
 
 import (
+	"context"
+	"errors"
 	"log/slog"
 
 	"go.uber.org/fx"
@@ -10,8 +12,8 @@ import (
 
 // Module is the runtime as a part of a host's fx app. It takes *contrib.Registry from the graph, and *slog.Logger,
 // [Options] and values named by [Share] when they are there; it provides *[Runtime]. The plugins are activated when the
-// app starts and shut down when it stops, whether or not anybody asks for the runtime. Options.Logger beats the logger
-// of the graph.
+// app starts and shut down when it stops, after the readers of the graph (see [contrib.ProvideReader]), whether or not
+// anybody asks for the runtime. Options.Logger beats the logger of the graph.
 func Module(list ...Plugin) fx.Option {
 	return fx.Module("plugins",
 		fx.Provide(func(in parts) (*Runtime, error) {
@@ -24,7 +26,9 @@ func Module(list ...Plugin) fx.Option {
 			if err != nil {
 				return nil, err
 			}
-			in.Lifecycle.Append(fx.Hook{OnStart: r.Start, OnStop: r.Shutdown})
+			in.Lifecycle.Append(fx.Hook{OnStart: r.Start, OnStop: func(ctx context.Context) error {
+				return errors.Join(in.Readers.StopAll(ctx), r.Shutdown(ctx))
+			}})
 			return r, nil
 		}),
 		fx.Invoke(func(*Runtime) {}),
@@ -40,4 +44,5 @@ type parts struct {
 	Logger    *slog.Logger `optional:"true"`
 	Options   Options      `optional:"true"`
 	Shared    []Shared     `group:"crystal.plugins.shared"`
+	Readers   contrib.Readers
 }
