@@ -16,7 +16,9 @@ import (
 	"github.com/crystalkernel/crystal/points/trace"
 )
 
-// An app that stops ends the sessions of its kernel before its plugins, in whatever order its modules stand: a sink which
+type shared struct{}
+
+// An app that stops ends the sessions of its kernel before its plugins, in whatever order they are made: a sink which
 // takes its time has the end of the turn.
 func TestPluginsHearTheEndOfWhatTheyListenTo(t *testing.T) {
 	var types []string // by the one goroutine that serves the sink, which has ended when the app has stopped
@@ -31,14 +33,14 @@ func TestPluginsHearTheEndOfWhatTheyListenTo(t *testing.T) {
 			types = append(types, e.Type)
 			return nil
 		}))}
-	first := fx.Invoke(func(*kernel.Kernel) {})
-	for name, order := range map[string]fx.Option{
-		"kernel first":  fx.Options(first, kerneltest.Plugins(slow)),
-		"plugins first": fx.Options(kerneltest.Plugins(slow), first),
+	// The runtime is made before the kernel, or, as it shares something that is the kernel's, after it.
+	for name, more := range map[string]fx.Option{
+		"runtime first": fx.Options(),
+		"kernel first":  fx.Options(fx.Provide(func(*kernel.Kernel) *shared { return &shared{} }), plugins.Share[*shared]()),
 	} {
 		types = nil
 		t.Run(name, func(t *testing.T) {
-			k := kerneltest.Start(t, order, kerneltest.Script(kerneltest.Step{Text: "ok"}))
+			k := kerneltest.Start(t, more, kerneltest.Plugins(slow), kerneltest.Script(kerneltest.Step{Text: "ok"}))
 			require.Equal(t, kernel.Completed, k.Run("hi").Result.Stop)
 		})
 		require.NotEmpty(t, types, name)
