@@ -7,12 +7,9 @@ import (
 	"strings"
 
 	"github.com/crystalkernel/crystal/cmd/internal/headless"
-	"github.com/crystalkernel/crystal/contrib"
 	"github.com/crystalkernel/crystal/internal/home"
 	"github.com/crystalkernel/crystal/kernel"
-	"github.com/crystalkernel/crystal/kernel/toolset"
 	"github.com/crystalkernel/crystal/plugins"
-	"github.com/crystalkernel/crystal/points/tool"
 )
 
 // begin is what the printer is told before the turn.
@@ -27,7 +24,8 @@ func (j *job) begin(ctx context.Context, h *host, th *kernel.Thread) headless.In
 	}
 	if j.settings.json {
 		// Only the line init shows the tools; the turn plans its own.
-		if snapshot, _, err := h.plan(ctx, th.ID(), i, j.choice.Entry.ImageInput); err == nil {
+		o := kernel.Options{Mode: mode, Model: j.choice.Provider.Name + "/" + j.choice.Model}
+		if snapshot, _, err := h.kernel.PlanTools(ctx, th.ID(), o); err == nil {
 			for _, t := range snapshot.Models() {
 				i.Tools = append(i.Tools, t.Name)
 			}
@@ -48,24 +46,6 @@ func (j *job) begin(ctx context.Context, h *host, th *kernel.Thread) headless.In
 
 // offlineNotice says that nothing is configured.
 const offlineNotice = "no model is configured and no key was found: the offline model answers; choose one with -m provider/model"
-
-// plan makes a planning pass as a turn would.
-func (h *host) plan(ctx context.Context, thread string, i headless.Init, images bool) (*toolset.Snapshot, []contrib.Diagnostic, error) {
-	v := h.registry.View()
-	catalog := tool.CatalogWork
-	if i.Mode == kernel.ModePlan {
-		catalog = tool.CatalogPlan
-	}
-	id := contrib.ThreadID(thread)
-	return toolset.Plan(ctx, toolset.Inputs{
-		Sources: tool.Sources.Entries(v, id), Restrictions: tool.Restrictions.Entries(v, id),
-		Planning: tool.Planning{
-			Thread: thread, ThreadKind: "agent", Workspace: i.Workspace, Catalog: catalog, Provider: i.Provider, Model: i.Model,
-			Images: images, Revision: tool.Sources.Revision(v),
-		},
-		Reserved: reservedTools, Search: kernel.Search,
-	})
-}
 
 // problems are the findings of the plugins' activation, one for each cause.
 func (h *host) problems() []home.Note {

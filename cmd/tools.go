@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/crystalkernel/crystal/cmd/internal/headless"
 	"github.com/crystalkernel/crystal/internal/home"
 	"github.com/crystalkernel/crystal/internal/terminal"
+	"github.com/crystalkernel/crystal/kernel"
 	"github.com/crystalkernel/crystal/kernel/toolset"
 	"github.com/crystalkernel/crystal/points/tool"
 )
@@ -54,11 +54,7 @@ func (p *program) listTools(ctx context.Context, f terminal.Format, mode string)
 		if mode == "" {
 			mode = pl.settings.Config.Mode
 		}
-		// A model that can't be chosen makes the same plan as one that takes no images.
-		choice, _ := pl.settings.Choose(home.Wanted{}, home.Wanted{})
-		snapshot, diagnostics, err := h.plan(ctx, "", headless.Init{
-			Mode: mode, Workspace: pl.workspace.Path, Provider: choice.Provider.Name, Model: choice.Model,
-		}, choice.Entry.ImageInput)
+		snapshot, diagnostics, err := h.kernel.PlanTools(ctx, "", kernel.Options{Workspace: pl.workspace.Path, Mode: mode})
 		if err != nil {
 			return fmt.Errorf("planning the tools: %w", err)
 		}

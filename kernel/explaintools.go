@@ -34,6 +34,17 @@ func (k *Kernel) ExplainTools(ctx context.Context, thread string, o Options) ([]
 	return x.tooling(), nil
 }
 
+// PlanTools plans the tools of a thread's next turn: the snapshot that the turn would freeze, and what planning found.
+// Arguments, effects and errors as for [Kernel.ExplainPrompt].
+func (k *Kernel) PlanTools(ctx context.Context, thread string, o Options) (*toolset.Snapshot, []contrib.Diagnostic, error) {
+	_, x, done, err := k.rehearse(ctx, thread, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer done()
+	return x.turn.plan.tools, x.diagnostics, nil
+}
+
 func (x *explanation) tooling() []ExplainedTool {
 	sources, edits := map[tool.Key]*contrib.EntryInfo{}, map[tool.Key][]string{}
 	discarded := false

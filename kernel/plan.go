@@ -173,7 +173,7 @@ func (p *plan) prepareTools(ctx context.Context, t *turn) error {
 	if t.mode == ModePlan {
 		catalog = tool.CatalogPlan
 	}
-	search := Search
+	search := searchTool
 	if th.child != nil {
 		search = nil // nobody would add to its list what it finds
 	}

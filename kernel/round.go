@@ -135,9 +135,9 @@ func (t *turn) request(ctx context.Context) (*model.Request, modelhook.Request, 
 		items = threadlog.Sendable(items, r.ImageInput)
 	}
 	return &model.Request{
-		Purpose: purpose, Thread: th.id, Turn: t.id, Model: r.Model, System: prepared.System, Items: items, Tools: t.plan.tools.Models(),
-		Gear: t.gear, Temperature: r.Temperature, TopP: r.TopP, MaxTokens: r.MaxTokens, ReplayReasoning: r.ReplayReasoning,
-		AcceptsImages: r.ImageInput,
+		Purpose: purpose, Thread: th.id, Turn: t.id, Agent: th.agent(), Model: r.Model, System: prepared.System, Items: items,
+		Tools: t.plan.tools.Models(), Gear: t.gear, Temperature: r.Temperature, TopP: r.TopP, MaxTokens: r.MaxTokens,
+		ReplayReasoning: r.ReplayReasoning, AcceptsImages: r.ImageInput,
 	}, hooked, nil
 }
 

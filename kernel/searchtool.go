@@ -27,8 +27,8 @@ type searched struct {
 	Limit     int    `json:"limit"`
 }
 
-// Search makes [SearchTool] for a planning pass with deferred tools, as turns do. Elsewhere than in a turn the tool fails.
-func Search([]*toolset.Tool) (tool.Registration, bool) {
+// searchTool makes [SearchTool] for a planning pass with deferred tools.
+func searchTool([]*toolset.Tool) (tool.Registration, bool) {
 	return tool.Registration{
 		Definition: tool.Definition{
 			ID: SearchTool, Name: SearchTool, PolicyScope: tool.ScopeRuntime,

@@ -123,6 +123,8 @@ func TestSubagentDoesItsTaskAndAnswers(t *testing.T) {
 	assert.NotEqual(t, own[0].CallID, theirs[0].CallID, "both models gave the id c1")
 	assert.Equal(t, []string{"read"}, toolNames(requests[0]), "those of the profile, and neither task nor write")
 	assert.Contains(t, requests[0].System, "You are a subagent")
+	assert.Equal(t, "explore", requests[0].Agent)
+	assert.Empty(t, models.of("go")[0].Agent)
 	assert.Equal(t, []string{"read", "task", "write"}, toolNames(models.of("go")[0]))
 	assert.Contains(t, models.of("go")[0].System, "- explore: Looks through the workspace")
 	assert.NotContains(t, requests[0].System, "- explore:")
