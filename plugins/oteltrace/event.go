@@ -1,5 +1,7 @@
 package oteltrace
 
+import "unicode/utf8"
+
 // event is what this package reads of the events of the kernel.
 type event struct {
 	// turn_started, turn_ended
@@ -30,10 +32,27 @@ type event struct {
 }
 
 type usage struct {
-	Input     int `json:"input"`
-	Output    int `json:"output"`
-	Reasoning int `json:"reasoning"`
-	CacheRead int `json:"cacheRead"`
+	Input      int `json:"input"`
+	Output     int `json:"output"`
+	Reasoning  int `json:"reasoning"`
+	CacheRead  int `json:"cacheRead"`
+	CacheWrite int `json:"cacheWrite"`
+}
+
+// maxText bounds what a model, a tool or a provider has named.
+const maxText = 128
+
+// bound cuts what becomes the name of a span, a value or a code.
+func (e *event) bound() {
+	for _, s := range []*string{&e.Name, &e.Agent, &e.Code, &e.CallID, &e.Model, &e.Provider, &e.Finish} {
+		if len(*s) > maxText {
+			n := maxText
+			for !utf8.RuneStart((*s)[n]) {
+				n--
+			}
+			*s = (*s)[:n]
+		}
+	}
 }
 
 // The types of events that make spans.

@@ -1,6 +1,7 @@
 package oteltrace
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -27,7 +28,6 @@ type spans struct {
 
 	mu    sync.Mutex
 	turns map[string]*turn // by thread
-	over  bool
 }
 
 // turn is a running turn.
@@ -36,13 +36,20 @@ type turn struct {
 	ctx   context.Context
 	span  otel.Span
 	began time.Time
-	calls map[string]call
-	code  string // why it failed
+	calls map[string]*call // those that have ended too: what they started may be told later
+	early []request        // of calls that were not told yet
+	code  string           // why it failed
 }
 
 type call struct {
 	ctx  context.Context
-	span otel.Span
+	span otel.Span // nil: it has ended
+}
+
+// request is a request of a subagent that was told before the call that started it.
+type request struct {
+	trace.Event
+	event
 }
 
 func newSpans(t otel.Tracer) *spans { return &spans{tracer: t, turns: map[string]*turn{}} }
@@ -63,17 +70,15 @@ func (s *spans) Record(_ context.Context, e trace.Event) error {
 	if err := json.Unmarshal(e.Data, &v); err != nil {
 		return fmt.Errorf("oteltrace: read an event of type %s: %w", e.Type, err)
 	}
+	v.bound()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.over {
-		return nil
-	}
 	t := s.turns[e.Thread]
 	if e.Type == turnStarted {
 		s.start(e, &v, t)
 		return nil
 	}
-	if t == nil { // its begin was lost, or it is no part of a turn
+	if t == nil || e.Turn != "" && e.Turn != t.id { // its begin was lost, or it is no part of a turn
 		if e.Type == modelRound {
 			s.chat(context.Background(), e, &v)
 		}
@@ -83,9 +88,13 @@ func (s *spans) Record(_ context.Context, e trace.Event) error {
 	case turnEnded:
 		s.finish(e, &v, t)
 	case modelRound:
-		s.chat(t.below(v.ParentID), e, &v)
+		if _, known := t.calls[v.ParentID]; !known && v.ParentID != "" {
+			t.early = append(t.early, request{e, v})
+		} else {
+			s.chat(t.below(v.ParentID), e, &v)
+		}
 	case callStarted:
-		t.calls[v.CallID] = s.begin(t, e, &v)
+		s.begin(t, e, &v)
 	case callEnded:
 		s.endCall(t, e, &v)
 	case failure:
@@ -105,7 +114,7 @@ func (t *turn) below(parent string) context.Context {
 // start begins the span of a turn. One of the same thread that is still open has lost its end.
 func (s *spans) start(e trace.Event, v *event, before *turn) {
 	if before != nil {
-		before.close(e.Time)
+		s.lose(e.Thread, e.Time)
 	}
 	if len(s.turns) >= maxOpen {
 		s.forgetOldest(e.Time)
@@ -116,7 +125,7 @@ func (s *spans) start(e trace.Event, v *event, before *turn) {
 			semconv.GenAIProviderNameKey.String(v.Provider), semconv.GenAIRequestModel(v.Model),
 			attribute.String("crystal.turn.id", e.Turn), attribute.String("crystal.mode", v.Mode),
 		))
-	s.turns[e.Thread] = &turn{id: e.Turn, ctx: ctx, span: span, began: e.Time, calls: map[string]call{}}
+	s.turns[e.Thread] = &turn{id: e.Turn, ctx: ctx, span: span, began: e.Time, calls: map[string]*call{}}
 }
 
 func (s *spans) forgetOldest(now time.Time) {
@@ -126,34 +135,50 @@ func (s *spans) forgetOldest(now time.Time) {
 			oldest = thread
 		}
 	}
-	s.turns[oldest].close(now)
-	delete(s.turns, oldest)
+	s.lose(oldest, now)
 }
 
 // finish ends the span of a turn.
 func (s *spans) finish(e trace.Event, v *event, t *turn) {
 	delete(s.turns, e.Thread)
-	t.span.SetAttributes(semconv.GenAIResponseFinishReasons(v.Reason),
+	t.span.SetAttributes(attribute.String("crystal.stop_reason", v.Reason),
 		attribute.Int("crystal.model_calls", v.ModelCalls), attribute.Int("crystal.tool_calls", v.ToolCalls))
 	t.span.SetAttributes(tokens(v.Usage)...)
 	if v.Reason != completed {
-		reason := v.Reason
-		if t.code != "" {
-			reason = t.code
-		}
-		fail(t.span, reason)
+		fail(t.span, cmp.Or(t.code, v.Reason))
 	}
-	t.close(e.Time)
+	s.close(t, e.Time)
+}
+
+// unfinished stands for the end of what was never told to have ended.
+const unfinished = "unfinished"
+
+// lose ends the turn of a thread whose end was not told.
+func (s *spans) lose(thread string, at time.Time) {
+	t := s.turns[thread]
+	delete(s.turns, thread)
+	fail(t.span, unfinished)
+	s.close(t, at)
 }
 
 // close ends what is open of a turn.
-func (t *turn) close(at time.Time) {
+func (s *spans) close(t *turn, at time.Time) {
 	for _, c := range t.calls {
-		fail(c.span, "unfinished")
-		c.span.End(otel.WithTimestamp(at))
+		c.lost(at)
 	}
-	t.calls = nil
+	for _, r := range t.early {
+		s.chat(t.below(r.ParentID), r.Event, &r.event)
+	}
 	t.span.End(otel.WithTimestamp(at))
+}
+
+// lost ends the span of a call whose end was not told.
+func (c *call) lost(at time.Time) {
+	if c.span == nil {
+		return
+	}
+	fail(c.span, unfinished)
+	c.span.End(otel.WithTimestamp(at))
 }
 
 // chat makes the span of a request to a model, which is over.
@@ -182,46 +207,44 @@ func (s *spans) chat(ctx context.Context, e trace.Event, v *event) {
 }
 
 // begin begins the span of a call.
-func (s *spans) begin(t *turn, e trace.Event, v *event) call {
+func (s *spans) begin(t *turn, e trace.Event, v *event) *call {
+	if before := t.calls[v.CallID]; before != nil {
+		before.lost(e.Time)
+	}
 	ctx, span := s.tracer.Start(t.below(v.ParentID), "execute_tool "+v.Name, otel.WithTimestamp(e.Time),
 		otel.WithAttributes(
-			semconv.GenAIOperationNameExecuteTool, semconv.GenAIToolName(v.Name), semconv.GenAIToolCallID(v.CallID),
+			semconv.GenAIOperationNameExecuteTool, semconv.GenAIToolName(v.Name), semconv.GenAIToolType("function"), semconv.GenAIToolCallID(v.CallID),
 			semconv.GenAIConversationID(e.Thread),
 		))
 	if v.Agent != "" {
 		span.SetAttributes(semconv.GenAIAgentName(v.Agent))
 	}
-	return call{ctx, span}
+	c := &call{ctx, span}
+	t.calls[v.CallID] = c
+	return c
 }
 
 // endCall ends the span of a call. One that was refused before it started has a span without length.
 func (s *spans) endCall(t *turn, e trace.Event, v *event) {
-	c, ok := t.calls[v.CallID]
-	if !ok {
+	c := t.calls[v.CallID]
+	if c == nil || c.span == nil {
 		c = s.begin(t, e, v)
 	}
-	delete(t.calls, v.CallID)
 	if v.Status != success {
-		code := v.Code
-		if code == "" {
-			code = v.Status
-		}
-		fail(c.span, code)
+		fail(c.span, cmp.Or(v.Code, v.Status))
 	}
 	c.span.End(otel.WithTimestamp(e.Time))
+	c.ctx, c.span = otel.ContextWithSpanContext(context.Background(), c.span.SpanContext()), nil
 }
 
 // end ends what is open, when the plugin stops.
 func (s *spans) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.over = true
 	now := time.Now()
-	for _, t := range s.turns {
-		fail(t.span, "unfinished")
-		t.close(now)
+	for thread := range s.turns {
+		s.lose(thread, now)
 	}
-	clear(s.turns)
 }
 
 func fail(s otel.Span, code string) {
@@ -237,8 +260,11 @@ func tokens(u *usage) []attribute.KeyValue {
 	if u.CacheRead > 0 {
 		out = append(out, semconv.GenAIUsageCacheReadInputTokens(u.CacheRead))
 	}
+	if u.CacheWrite > 0 {
+		out = append(out, semconv.GenAIUsageCacheCreationInputTokens(u.CacheWrite))
+	}
 	if u.Reasoning > 0 {
-		out = append(out, attribute.Int("crystal.usage.reasoning_tokens", u.Reasoning))
+		out = append(out, semconv.GenAIUsageReasoningOutputTokens(u.Reasoning))
 	}
 	return out
 }

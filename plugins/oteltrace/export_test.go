@@ -1,0 +1,4 @@
+package oteltrace
+
+// LocalURL is where spans go when the environment names no collector.
+var LocalURL = localURL
