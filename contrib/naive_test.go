@@ -7,7 +7,7 @@ import (
 	"github.com/crystalkernel/crystal/contrib"
 )
 
-// naive is the registry as its specification tells it: a list of entries and a list of holds, read from end to end each
+// naive is the registry as its rules tell it: a list of entries and a list of holds, read from end to end each
 // time.
 type naive struct {
 	entries []*naiveEntry

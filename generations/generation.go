@@ -30,7 +30,7 @@ func (g *Generation) Gate() *Gate { return g.gate }
 // Refused lists the contributions that were refused during the activation.
 func (g *Generation) Refused() []contrib.Diagnostic { return g.refused }
 
-// Stop tears the generation down in the order of the specification. When it returns, nothing of it is in a view, its gate
+// Stop tears the generation down, in the reverse of the order in which it was built. When it returns, nothing of it is in a view, its gate
 // is closed, and its code was told to stop; the rest goes on and is waited for with [Teardown.Done]. cause decides whether
 // guarding targets are held. A second call returns the teardown of the first. It may be called from inside a call into
 // the generation.

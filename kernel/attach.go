@@ -8,9 +8,11 @@ import (
 )
 
 // Attach tells the contributions to host.attached what the catalogs of the host are. A host calls it once its plugins and
-// the rest of its catalogs are loaded, before the first thread, and again after each reload. One that fails is left out,
-// stays active, and comes back as a note. The error is that of ctx.
+// the rest of its catalogs are loaded, before the first thread, and again after each reload. Placeholders see e from then
+// on. One that fails is left out, stays active, and comes back as a note. The error is that of ctx.
 func (k *Kernel) Attach(ctx context.Context, e host.Environment) ([]Noted, error) {
+	own := e.Clone()
+	k.environment.Store(&own)
 	var notes []Noted
 	entries := host.Attachments.Entries(k.registry.View(), "")
 	err := contrib.FanOut(ctx, entries, func(ctx context.Context, a host.Attached) error {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/crystalkernel/crystal/kernel/composer"
+	"github.com/crystalkernel/crystal/points/model"
 	"github.com/crystalkernel/crystal/points/prompt"
 )
 
@@ -17,9 +18,30 @@ import (
 // and is reported. The error is that of ctx.
 func (k *Kernel) Bind(ctx context.Context, b prompt.Binding, text string) (string, error) {
 	return composer.Bind(ctx, k.registry.View(), composer.Inputs{
-		Binding: b, Host: func(name string) string { return hostValue(name, &b) }, Report: k.report,
+		Binding: k.informed(b), Host: func(name string) string { return hostValue(name, &b) }, Report: k.report,
 	}, text)
 }
+
+// FactsBy sets what tells placeholders which models the host uses: it needs the kernel, and so it comes late. It is called
+// while a host is built. Without it the facts are empty.
+func (k *Kernel) FactsBy(f model.Facts) { k.facts = f }
+
+// informed adds what the kernel knows of its host.
+func (k *Kernel) informed(b prompt.Binding) prompt.Binding {
+	if e := k.environment.Load(); e != nil {
+		b.Environment = *e
+	}
+	if b.Facts = k.facts; b.Facts == nil {
+		b.Facts = noFacts{}
+	}
+	return b
+}
+
+// noFacts are those of a host that tells none.
+type noFacts struct{}
+
+func (noFacts) Session(context.Context) model.Description { return model.Description{} }
+func (noFacts) Review() model.ReviewFacts                 { return model.ReviewFacts{} }
 
 // hostValue resolves the names that the host owns.
 func hostValue(name string, b *prompt.Binding) string {

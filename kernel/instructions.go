@@ -169,9 +169,9 @@ func (t *turn) inputs() (composer.Inputs, prompt.Chat) {
 // binding describes a template to placeholders.
 func (t *turn) binding(mode string) prompt.Binding {
 	th, r := t.thread, &t.plan.request
-	return prompt.Binding{
+	return t.kernel.informed(prompt.Binding{
 		Mode: mode, Workspace: th.workspace, Session: th.id, Approval: th.Approval(), Provider: r.Provider, Model: r.Model,
-	}
+	})
 }
 
 // noteContested tells once about each placeholder whose name another one keeps.

@@ -16,6 +16,8 @@ import (
 	"github.com/crystalkernel/crystal/kernel/pump"
 	"github.com/crystalkernel/crystal/kernel/threadlog"
 	"github.com/crystalkernel/crystal/points/agent"
+	"github.com/crystalkernel/crystal/points/host"
+	"github.com/crystalkernel/crystal/points/model"
 	"github.com/crystalkernel/crystal/points/thread"
 	"github.com/crystalkernel/crystal/points/trace"
 )
@@ -55,8 +57,11 @@ type Kernel struct {
 
 	planned atomic.Pointer[toolPlan] // the last pass that serves other threads too
 
-	mu        sync.Mutex
-	threads   map[string]*Thread
+	mu          sync.Mutex
+	threads     map[string]*Thread
+	environment atomic.Pointer[host.Environment] // the catalogs as they were attached last; nil: never
+	facts       model.Facts                      // nil: none are told
+
 	stopped   bool
 	lost      map[lostName]bool
 	contested map[uint64]bool // placeholders that were noted because another one keeps their name
@@ -222,14 +227,18 @@ func (k *Kernel) Stop(ctx context.Context) error {
 // traceFlush is how long a stopping kernel waits for its trace sinks.
 const traceFlush = time.Second
 
-// report handles a failure outside of turns: once for each plugin, point and cause.
+// report handles a failure outside of turns: once for each plugin, point and cause. The others are for who looks closely.
 func (k *Kernel) report(e *contrib.EntryInfo, c *contrib.CallError) {
 	attrs := []any{"point", c.Point, "origin", e.Origin.String(), "label", e.Label, "cause", string(c.Cause), "rule", c.Rule}
 	if err := errors.Unwrap(c); err != nil { // of the host's own; a plugin's is logged where it is called
 		attrs = append(attrs, "error", err)
 	}
-	k.log.Warn("contribution failed", attrs...)
-	if k.outside.first(e, c) {
+	first, level := k.outside.first(e, c), slog.LevelDebug
+	if first {
+		level = slog.LevelWarn
+	}
+	k.log.Log(context.Background(), level, "contribution failed", attrs...)
+	if first {
 		n := callFailed(e, c)
 		k.registry.Record(contrib.Diagnostic{
 			Code: n.Code, Severity: n.Severity, Point: n.Point, EntryID: e.ID, Origin: e.Origin, Message: n.Message, Params: n.Params,

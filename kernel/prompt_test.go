@@ -277,7 +277,7 @@ func TestPageOfCommands(t *testing.T) {
 	assert.Len(t, stored[*threadlog.System](t, k, k.Thread()), 3, "a text is stored when it differs from the last one")
 }
 
-// FIELD-C10, seen from the kernel
+// FIELD-C10 and EXT-11, seen from the kernel
 func TestTwoPlaceholdersOfOneName(t *testing.T) {
 	build := func(name, text string) fx.Option {
 		return contrib.Supply(prompt.Placeholders, prompt.PlaceholderFunc(name, func(context.Context, prompt.Binding) (string, error) { return text, nil }))

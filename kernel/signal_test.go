@@ -1,14 +1,19 @@
 package kernel_test
 
 import (
+	"bytes"
 	"context"
+	"errors"
+	"log/slog"
 	"strconv"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.uber.org/fx"
 
 	"github.com/crystalkernel/crystal/contrib"
 	"github.com/crystalkernel/crystal/kernel"
@@ -105,6 +110,19 @@ func TestTraceSinksGetEveryEventOfATurn(t *testing.T) {
 		"turn_started", "round_started", "call_delta", "call_delta", "call_delta", "model_round", "round_committed", "call_pending",
 		"call_started", "call_ended", "round_started", "text_delta", "model_round", "round_committed", "turn_ended",
 	}, d.all())
+}
+
+// What fails each time is told once.
+func TestASinkThatAlwaysFailsIsLoggedOnce(t *testing.T) {
+	var log bytes.Buffer
+	k := kerneltest.Start(t, kerneltest.Script(say("one"), say("two")),
+		fx.Decorate(func() *slog.Logger { return slog.New(slog.NewTextHandler(&log, nil)) }),
+		contrib.Supply(trace.Sinks, trace.SinkFunc("bad", func(context.Context, trace.Event) error { return errors.New("no disk") })))
+	k.Run("go")
+	k.Run("on")
+	require.NoError(t, k.Stop(t.Context()))
+	assert.Equal(t, 1, strings.Count(log.String(), "contribution failed"))
+	assert.Contains(t, log.String(), "no disk")
 }
 
 // An event says in whose turn it happened: the requests of a subagent are part of the turn that started it.

@@ -37,7 +37,10 @@ var Module = fx.Options(
 		func(a *Access) plugins.Each[model.Clients] { return a.Clients },
 	),
 	contrib.Provide(thread.Observers, func(a *Access) thread.Observer { return a }, contrib.Order(first)),
-	fx.Invoke(func(s *approval.Stage, a *Access) { s.ReviewBy(a.Reviewer()) }),
+	fx.Invoke(func(k *kernel.Kernel, s *approval.Stage, a *Access) {
+		s.ReviewBy(a.Reviewer())
+		k.FactsBy(a.Facts())
+	}),
 	plugins.Share[model.Facts](),
 	plugins.ShareEach[model.Clients](),
 )

@@ -2,6 +2,7 @@ package dispatcher_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -14,7 +15,7 @@ import (
 	"github.com/crystalkernel/crystal/points/tool"
 )
 
-// The table of hints: approval.md 4 and tools.md 10.
+// APPR-4: what is not known is the worst, and hints say no more than they say.
 func TestClassificationByHints(t *testing.T) {
 	cases := []struct {
 		hints     *tool.Hints
@@ -27,6 +28,8 @@ func TestClassificationByHints(t *testing.T) {
 		{&tool.Hints{ReadOnly: true}, tool.Read, tool.Workspace, false},
 		{&tool.Hints{Destructive: true, ReadOnly: true}, tool.Privileged, tool.Workspace, false},
 		{&tool.Hints{OpenWorld: true}, tool.Write, tool.Network, false},
+		{&tool.Hints{ReadOnly: true, OpenWorld: true}, tool.Read, tool.Network, false},
+		{&tool.Hints{RequiresApproval: true, ReadOnly: true}, tool.Read, tool.Workspace, true},
 		{&tool.Hints{ReadOnly: true, OpenWorld: true, RequiresApproval: true}, tool.Read, tool.Network, true},
 	}
 	for _, c := range cases {
@@ -37,6 +40,7 @@ func TestClassificationByHints(t *testing.T) {
 		assert.Equal(t, c.authority, k.Authority)
 		assert.Equal(t, c.prompt, k.RequirePrompt)
 		assert.NotEmpty(t, k.Summary)
+		assert.Equal(t, c.hints == nil, strings.Contains(k.Summary, "unknown tool"))
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 	"github.com/crystalkernel/crystal/points/tool"
 )
 
-// FIELD-D7, FIELD-E1, FIELD-E3: a bad registration costs itself alone.
+// FIELD-D7, FIELD-E1, FIELD-E3, HOST-18: a bad registration costs itself alone.
 func TestAdmissionOfRegistrations(t *testing.T) {
 	edit := func(f func(*tool.Registration)) tool.Registration { return named("probe", f) }
 	cases := []struct {

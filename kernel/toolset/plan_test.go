@@ -73,6 +73,21 @@ func TestReservedNamesBelongToBuiltinsInEveryCatalog(t *testing.T) {
 	assert.Equal(t, []string{"tool.duplicate_name builtin", "tool.duplicate_name builtin:tools:builtin"}, codes(notes, "keptBy"))
 }
 
+// HOST-19
+func TestAToolIsPlannedInItsCatalogs(t *testing.T) {
+	h := newHost(t)
+	h.plugin("acme.a", offers("a", named("both"), named("work", func(r *tool.Registration) { r.Definition.Catalogs = tool.CatalogWork }),
+		named("plan", func(r *tool.Registration) { r.Definition.Catalogs = tool.CatalogPlan })))
+	for catalog, want := range map[tool.Catalogs][]string{tool.CatalogWork: {"both", "work"}, tool.CatalogPlan: {"both", "plan"}} {
+		in := h.inputs()
+		in.Planning.Catalog = catalog
+		s, notes, err := toolset.Plan(context.Background(), in)
+		require.NoError(t, err)
+		assert.Empty(t, notes)
+		assert.Equal(t, want, listed(s))
+	}
+}
+
 // FIELD-E8, TOOL-5: the same inputs give the same bytes.
 func TestTheSameToolsGiveTheSameBytes(t *testing.T) {
 	build := func() string {

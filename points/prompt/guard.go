@@ -165,6 +165,7 @@ func (g *placeholderGuard) Name() string { return g.name }
 
 // Resolve passes contrib.ErrUnavailable on: the token stays, while an empty text would be a value.
 func (g *placeholderGuard) Resolve(ctx context.Context, b Binding) (string, error) {
+	b.Environment = b.Environment.Clone()
 	text, err := generations.Call(ctx, g.ref, func(ctx context.Context, p Placeholder) (string, error) {
 		return p.Resolve(ctx, b)
 	})

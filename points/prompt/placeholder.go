@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/crystalkernel/crystal/contrib"
+	"github.com/crystalkernel/crystal/points/host"
+	"github.com/crystalkernel/crystal/points/model"
 )
 
 // Binding describes the template in which a placeholder is resolved. What the host does not have yet is blank.
@@ -16,6 +18,11 @@ type Binding struct {
 	Approval  string
 	Provider  string
 	Model     string
+
+	// Environment is what the host has loaded. It is empty before the host has attached its catalogs for the first time.
+	Environment host.Environment
+	// Facts tells which models the host uses, as it is at each read. The host sets it; it is never nil in Resolve.
+	Facts model.Facts
 }
 
 // Placeholder adds a {{name}} token. Resolve is called at every binding of a template that holds the token; the text goes

@@ -26,7 +26,7 @@ func client(t testing.TB, transport http.RoundTripper, change ...func(*model.Cli
 	return c
 }
 
-// The streams of FIELD-F and FIELD-P that are of the Messages API.
+// The streams of FIELD-F (FIELD-F5 among them) and FIELD-P that are of the Messages API.
 func TestRecordedStreams(t *testing.T) {
 	wiretest.Run(t, anthropic.Protocol, func(rt http.RoundTripper) model.Client { return client(t, rt) })
 }
