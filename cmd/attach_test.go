@@ -243,3 +243,17 @@ func TestAttachedEnvironmentListsToolSets(t *testing.T) {
 		{Name: "one", Set: "b", Source: "home", Plan: true, Work: true}, {Name: "two", Set: "b", Source: "home", Work: true},
 	}, got.ExternalTools)
 }
+
+// HOST-12
+func TestPluginsLoadHostThenProjectThenHome(t *testing.T) {
+	p := newPlace(t)
+	p.write(t, "home/plugins/b/plugin.json", `{"id": "acme.b"}`)
+	p.write(t, "ws/.crystal/plugins/a/plugin.json", `{"id": "acme.a"}`)
+	var order []string
+	one := func(id string) plugins.Plugin {
+		return plugins.Plugin{ID: id, Version: "1.0.0", Module: fx.Invoke(func() { order = append(order, id) })}
+	}
+	list := []plugins.Plugin{one("acme.a"), one("acme.b"), one("c.host")}
+	require.Zero(t, p.with(list, "run", "--workspace-trust", "on", "hi").Exit)
+	assert.Equal(t, []string{"c.host", "acme.a", "acme.b"}, order)
+}
