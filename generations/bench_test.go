@@ -2,7 +2,10 @@ package generations_test
 
 import (
 	"context"
+	"runtime"
 	"runtime/pprof"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -138,4 +141,28 @@ func BenchmarkGuardedCallDeadline(b *testing.B) {
 	for b.Loop() {
 		n, _ = a.Add(ctx, n)
 	}
+}
+
+// BenchmarkGuardedCallDeadlineCrowded is the same call beside goroutines that keep every processor busy.
+func BenchmarkGuardedCallDeadlineCrowded(b *testing.B) {
+	a, g := guarded(b, timedSums)
+	defer stop(g)
+	var over atomic.Bool
+	var busy sync.WaitGroup
+	for range 16 {
+		busy.Go(func() {
+			for n := 0; !over.Load(); n++ {
+				if n%20_000 == 0 {
+					runtime.Gosched()
+				}
+			}
+		})
+	}
+	b.ReportAllocs()
+	n := 0
+	for b.Loop() {
+		n, _ = a.Add(b.Context(), n)
+	}
+	over.Store(true)
+	busy.Wait()
 }

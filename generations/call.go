@@ -80,7 +80,8 @@ func callApart[T, R any](ctx context.Context, r *Ref[T], d time.Duration, fn fun
 		return zero, err
 	}
 	o := &apart[R]{done: make(chan struct{})}
-	o.parent, o.core, o.deadline = ctx, s.core, time.Now().Add(d)
+	now := time.Now()
+	o.parent, o.core, o.deadline = ctx, s.core, now.Add(d)
 	go func() {
 		setGoroutineLabels(o.core.labels)
 		defer r.endApart(in, &o.callContext, o.done, &o.err, &o.returned)
@@ -90,14 +91,19 @@ func callApart[T, R any](ctx context.Context, r *Ref[T], d time.Duration, fn fun
 		}
 		o.returned = true
 	}()
-	timer := s.core.timer(d)
+	giveWay(now)
 	select {
 	case <-o.done:
-	case <-timer.C:
-	case <-ctx.Done():
+	default:
+		timer := s.core.timer(time.Until(o.deadline))
+		select {
+		case <-o.done:
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+		timer.Stop()
+		s.core.timers.Put(timer)
 	}
-	timer.Stop()
-	s.core.timers.Put(timer)
 	select {
 	case <-o.done: // it counts, even when it came at the same moment as one of the others
 		if o.err != nil {
