@@ -37,7 +37,7 @@ func (p place) write(t *testing.T, name, text string) {
 
 // attached contributes to host.attached.
 func attached(f func(host.Environment) error) fx.Option {
-	return contrib.Supply(host.Attachments, host.Attached(host.AttachedFunc(func(_ context.Context, e host.Environment) error { return f(e) })))
+	return contrib.Supply(host.Attachments, host.AttachedFunc(func(_ context.Context, e host.Environment) error { return f(e) }))
 }
 
 // sessions is told of the start of sessions.
@@ -59,10 +59,10 @@ func TestAttachedContributionThatPanicsCostsANote(t *testing.T) {
 	first.Module = fx.Options(first.Module,
 		attached(func(host.Environment) error { say("first attached"); panic("secret-1") }),
 		contrib.Supply(hook.Sessions, hook.SessionObserver(sessions(func(context.Context) { say("session") }))),
-		contrib.Supply(hook.ToolCalls, hook.ToolCall(hook.ToolCallFunc(func(context.Context, hook.Call) (*hook.Call, error) {
+		contrib.Supply(hook.ToolCalls, hook.ToolCallFunc(func(context.Context, hook.Call) (*hook.Call, error) {
 			say("hook")
 			return nil, nil
-		}))))
+		})))
 	second := plugins.Plugin{ID: "acme.y", Version: "1.0.0", Module: attached(func(e host.Environment) error {
 		say("second attached")
 		if len(e.Plugins) != 2 || !e.Plugins[0].Loaded || !e.Plugins[1].Loaded {

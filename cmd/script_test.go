@@ -66,7 +66,7 @@ func lookup(id, name string) plugins.Plugin {
 	return plugins.Plugin{
 		ID: id, Version: "1.2.0", Name: name,
 		Module: fx.Options(
-			contrib.Supply[tool.Source](tool.Sources, tool.Fixed(id, tool.Registration{
+			contrib.Supply(tool.Sources, tool.Fixed(id, tool.Registration{
 				Definition: tool.Definition{
 					ID: "lookup", Name: "lookup_" + last, Description: "Looks something up.", Catalogs: tool.CatalogBoth,
 					InputSchema: []byte(`{"type":"object"}`), Hints: &tool.Hints{ReadOnly: true},
@@ -91,7 +91,7 @@ var faulty = plugins.Plugin{
 // rare has a tool that a search has to find.
 var rare = plugins.Plugin{
 	ID: "acme.rare", Version: "1.0.0",
-	Module: contrib.Supply[tool.Source](tool.Sources, tool.Fixed("rare", tool.Registration{
+	Module: contrib.Supply(tool.Sources, tool.Fixed("rare", tool.Registration{
 		Definition: tool.Definition{
 			ID: "rare", Namespace: "acme", Name: "rare", Description: "Is seldom of use.", Catalogs: tool.CatalogBoth,
 			InputSchema: []byte(`{"type":"object"}`), Hints: &tool.Hints{ReadOnly: true},
@@ -110,12 +110,12 @@ var tone = plugins.Plugin{
 		contrib.Supply(prompt.Sections, prompt.SectionFunc("tone", func(context.Context, prompt.Context) (string, error) {
 			return "Be \x1b[31mkind.", nil
 		}), contrib.ReplaceTarget(prompt.ResponseStyle)),
-		contrib.Supply(hook.Prompts, hook.Prompt(hook.PromptFunc(func(context.Context, hook.PromptInfo, string) (string, error) {
+		contrib.Supply(hook.Prompts, hook.PromptFunc(func(context.Context, hook.PromptInfo, string) (string, error) {
 			return "Added.", nil
-		})), contrib.Label("adds")),
-		contrib.Supply(hook.ToolCalls, hook.ToolCall(hook.ToolCallFunc(func(context.Context, hook.Call) (*hook.Call, error) {
+		}), contrib.Label("adds")),
+		contrib.Supply(hook.ToolCalls, hook.ToolCallFunc(func(context.Context, hook.Call) (*hook.Call, error) {
 			return nil, nil
-		})), contrib.Order(7), contrib.Label("watches")),
+		}), contrib.Order(7), contrib.Label("watches")),
 		contrib.Supply(command.Prompts, command.PromptFunc(command.Spec{Name: "status"},
 			func(context.Context, command.Invocation) (string, bool, error) { return "x", true, nil })),
 	),
@@ -129,22 +129,22 @@ var noisy = plugins.Plugin{
 			u.Set("build", "green") // FIELD-A17: too early for any screen, and no error
 		}),
 		contrib.Supply(status.Fields, status.Field{Name: "build"}),
-		contrib.Supply(rawhook.RewritePrompts, rawhook.RewritePrompt(rawhook.RewritePromptFunc(
-			func(context.Context, hook.PromptInfo, string) (*string, error) { return nil, nil }))),
-		contrib.Supply(host.Attachments, host.Attached(host.AttachedFunc(func(context.Context, host.Environment) error {
+		contrib.Supply(rawhook.RewritePrompts, rawhook.RewritePromptFunc(
+			func(context.Context, hook.PromptInfo, string) (*string, error) { return nil, nil })),
+		contrib.Supply(host.Attachments, host.AttachedFunc(func(context.Context, host.Environment) error {
 			panic("HOST-23")
-		}))),
-		contrib.Supply(host.Attachments, host.Attached(host.AttachedFunc(func(_ context.Context, e host.Environment) error {
+		})),
+		contrib.Supply(host.Attachments, host.AttachedFunc(func(_ context.Context, e host.Environment) error {
 			if len(e.Plugins) != 1 || !e.Plugins[0].Loaded {
 				return errors.New("the environment is not complete")
 			}
 			noise()
 			return nil
-		}))),
-		contrib.Supply(hook.ToolCalls, hook.ToolCall(hook.ToolCallFunc(func(context.Context, hook.Call) (*hook.Call, error) {
+		})),
+		contrib.Supply(hook.ToolCalls, hook.ToolCallFunc(func(context.Context, hook.Call) (*hook.Call, error) {
 			noise()
 			return nil, nil
-		}))),
+		})),
 	),
 }
 

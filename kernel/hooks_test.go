@@ -179,7 +179,7 @@ func TestRewrittenCallIsClassifiedAndApprovedAgain(t *testing.T) {
 // FIELD-A7, HOOK-13
 func TestDenyBeatsAskBeatsAllow(t *testing.T) {
 	read := tool.Read
-	policies := map[string]dispatch.PolicyFunc{
+	policies := map[string]func(context.Context, dispatch.Call) (dispatch.Verdict, error){
 		"allows": func(context.Context, dispatch.Call) (dispatch.Verdict, error) { return dispatch.Allowed(), nil },
 		"denies": func(context.Context, dispatch.Call) (dispatch.Verdict, error) {
 			return dispatch.Denied("acme_denied", "No."), nil
@@ -195,7 +195,7 @@ func TestDenyBeatsAskBeatsAllow(t *testing.T) {
 				k := kerneltest.Start(t, kerneltest.Script(call("probe", `{}`)), kerneltest.Answers(approval.Once),
 					kerneltest.Plugins(plugin("acme.p",
 						source(writing("probe", answering("ran"))),
-						contrib.Supply[dispatch.Policy](dispatch.Policies, evaluate),
+						contrib.Supply(dispatch.Policies, dispatch.PolicyFunc(evaluate)),
 						contrib.Supply[hook.Approval](hook.Approvals,
 							hook.ApprovalFunc(func(context.Context, hook.Call, tool.Classification) (*hook.Advice, error) { return a, nil })),
 					)))
@@ -345,8 +345,8 @@ func TestSlowStagesEndAtTheirDeadline(t *testing.T) {
 
 // FIELD-B10
 func TestFourWaysNotToRunHaveFourCodes(t *testing.T) {
-	policy := func(f dispatch.PolicyFunc) fx.Option {
-		return kerneltest.Plugins(plugin("acme.p", contrib.Supply[dispatch.Policy](dispatch.Policies, f)))
+	policy := func(f func(context.Context, dispatch.Call) (dispatch.Verdict, error)) fx.Option {
+		return kerneltest.Plugins(plugin("acme.p", contrib.Supply(dispatch.Policies, dispatch.PolicyFunc(f))))
 	}
 	approver := kerneltest.Plugins(plugin("acme.p", contrib.Supply[dispatch.Approver](dispatch.Approvers,
 		dispatch.ApproverFunc(func(context.Context, dispatch.Call) (dispatch.Verdict, error) {

@@ -22,11 +22,11 @@ func TestContextsOfATurnBelongToItsThread(t *testing.T) {
 		seen["tool"] = kernel.TurnThread(ctx)
 		return tool.Text("ok"), nil
 	}))
-	guarded := plugin("acme.x", contrib.Supply(hook.UserMessages, hook.UserMessage(hook.UserMessageFunc(
+	guarded := plugin("acme.x", contrib.Supply(hook.UserMessages, hook.UserMessageFunc(
 		func(ctx context.Context, _ hook.Scope, _ string) (string, bool, error) {
 			seen["plugin"] = kernel.TurnThread(ctx)
 			return "", false, nil
-		}))))
+		})))
 	k := kerneltest.Start(t, spy, kerneltest.Plugins(guarded), kerneltest.Script(
 		kerneltest.Step{Calls: []kerneltest.Call{{Name: "spy", Arguments: "{}"}}},
 		kerneltest.Step{Text: "ok", Before: func(ctx context.Context, _ *model.Request) error {

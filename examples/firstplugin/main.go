@@ -28,7 +28,7 @@ import (
 var greeter = plugins.Plugin{
 	ID: "acme.greeter", Version: "1.0.0",
 	Module: fx.Options(
-		contrib.Supply[tool.Source](tool.Sources, tool.Fixed("acme.greeter", tool.Registration{
+		contrib.Supply(tool.Sources, tool.Fixed("acme.greeter", tool.Registration{
 			Definition: tool.Definition{
 				ID: "greet", Name: "greet", Description: "Greets somebody.", Catalogs: tool.CatalogBoth, Hints: &tool.Hints{ReadOnly: true},
 				InputSchema: json.RawMessage(`{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}`),
@@ -60,7 +60,7 @@ var tone = plugins.Plugin{
 
 var banner = plugins.Plugin{
 	ID: "acme.banner", Version: "1.0.0",
-	Module: contrib.Supply[prompt.Assembler](prompt.Assemblers, prompt.AssemblerFunc(
+	Module: contrib.Supply(prompt.Assemblers, prompt.AssemblerFunc(
 		func(_ context.Context, assembled string, _ prompt.Context) (*string, error) {
 			text := "ACME HOUSE RULES APPLY\n\n" + assembled
 			return &text, nil

@@ -77,8 +77,8 @@ func TestFactsAreEmptyWhenTheSessionIsOver(t *testing.T) {
 func TestGearIsReadFresh(t *testing.T) {
 	var all []given
 	attached := 0
-	h := start(t, asker(&all, contrib.Supply(hostpoint.Attachments, hostpoint.Attached(hostpoint.AttachedFunc(
-		func(context.Context, hostpoint.Environment) error { attached++; return nil })))))
+	h := start(t, asker(&all, contrib.Supply(hostpoint.Attachments, hostpoint.AttachedFunc(
+		func(context.Context, hostpoint.Environment) error { attached++; return nil }))))
 	th := h.open("large")
 	th.SetGear("low")
 	assert.Equal(t, "low", all[0].Facts.Session(t.Context()).Gear)
@@ -97,11 +97,11 @@ func TestContextOfATurnMeansItsThread(t *testing.T) {
 		seen = append(seen, where+" "+all[0].Facts.Session(ctx).Model)
 	}
 	h := start(t, asker(&all,
-		contrib.Supply(hook.UserMessages, hook.UserMessage(hook.UserMessageFunc(
+		contrib.Supply(hook.UserMessages, hook.UserMessageFunc(
 			func(ctx context.Context, _ hook.Scope, _ string) (string, bool, error) {
 				look(ctx, "turn")
 				return "", false, nil
-			}))),
+			})),
 		contrib.Supply(hook.Sessions, hook.SessionObserver(session{look})),
 	))
 	a := h.open("a")

@@ -64,11 +64,13 @@ func local(ctx context.Context, r points.Request) (*points.Summary, error) {
 	return &points.Summary{Text: text}, nil
 }
 
-func (b *bench) summariser(fs ...points.SummarizerFunc) {
+type summarize = func(context.Context, points.Request) (*points.Summary, error)
+
+func (b *bench) summariser(fs ...summarize) {
 	b.in.Summarizers = func() []contrib.Entry[points.Summarizer] {
 		var entries []contrib.Entry[points.Summarizer]
 		for _, f := range fs {
-			entries = append(entries, contrib.Entry[points.Summarizer]{Value: f})
+			entries = append(entries, contrib.Entry[points.Summarizer]{Value: points.SummarizerFunc(f)})
 		}
 		return entries
 	}

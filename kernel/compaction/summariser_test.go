@@ -15,7 +15,7 @@ import (
 )
 
 func TestSummariserOfAPlugin(t *testing.T) { // FIELD-R11, POINT-6
-	declines := func(s points.Scope) points.SummarizerFunc {
+	declines := func(s points.Scope) summarize {
 		return func(_ context.Context, r points.Request) (*points.Summary, error) {
 			if r.Scope == s {
 				return nil, nil
@@ -25,36 +25,36 @@ func TestSummariserOfAPlugin(t *testing.T) { // FIELD-R11, POINT-6
 	}
 	for _, c := range []struct {
 		name string
-		fs   []points.SummarizerFunc
+		fs   []summarize
 		want string // first item; blank: a failure
 	}{
-		{"the last entry has authority", []points.SummarizerFunc{local, declines("")}, "## Earlier context\nof partial"},
-		{"error", []points.SummarizerFunc{func(context.Context, points.Request) (*points.Summary, error) {
+		{"the last entry has authority", []summarize{local, declines("")}, "## Earlier context\nof partial"},
+		{"error", []summarize{func(context.Context, points.Request) (*points.Summary, error) {
 			return nil, errors.New("broken")
 		}}, ""},
-		{"one MiB", []points.SummarizerFunc{func(context.Context, points.Request) (*points.Summary, error) {
+		{"one MiB", []summarize{func(context.Context, points.Request) (*points.Summary, error) {
 			return &points.Summary{Text: strings.Repeat("y", 1<<20)}, nil
 		}}, ""},
-		{"blank", []points.SummarizerFunc{func(context.Context, points.Request) (*points.Summary, error) {
+		{"blank", []summarize{func(context.Context, points.Request) (*points.Summary, error) {
 			return &points.Summary{Text: " \n"}, nil
 		}}, ""},
-		{"declines both scopes", []points.SummarizerFunc{func(context.Context, points.Request) (*points.Summary, error) {
+		{"declines both scopes", []summarize{func(context.Context, points.Request) (*points.Summary, error) {
 			return nil, nil
 		}}, ""},
-		{"keeps what it was not given", []points.SummarizerFunc{func(context.Context, points.Request) (*points.Summary, error) {
+		{"keeps what it was not given", []summarize{func(context.Context, points.Request) (*points.Summary, error) {
 			return &points.Summary{Text: "x", Keep: []string{"i77"}}, nil
 		}}, ""},
 		{"nobody", nil, ""},
-		{"gone twice", []points.SummarizerFunc{func(context.Context, points.Request) (*points.Summary, error) {
+		{"gone twice", []summarize{func(context.Context, points.Request) (*points.Summary, error) {
 			return nil, contrib.ErrUnavailable
 		}}, ""},
-		{"full scope keeps a tail", []points.SummarizerFunc{func(_ context.Context, r points.Request) (*points.Summary, error) {
+		{"full scope keeps a tail", []summarize{func(_ context.Context, r points.Request) (*points.Summary, error) {
 			if r.Scope == points.Partial {
 				return nil, nil
 			}
 			return &points.Summary{Text: "all", Keep: []string{r.Items[len(r.Items)-1].ID}}, nil
 		}}, "## Earlier context\nall"},
-		{"full scope leaves nothing to answer", []points.SummarizerFunc{declines(points.Partial)}, ""},
+		{"full scope leaves nothing to answer", []summarize{declines(points.Partial)}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := answers(t, compaction.Settings{Window: 8000, MaxTokens: 1000}, "local")

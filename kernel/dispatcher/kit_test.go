@@ -78,9 +78,9 @@ func newHost(t testing.TB, change ...func(*dispatcher.Config)) *host {
 		Result: func(o dispatcher.Outcome) { h.keep(func() { h.subs = append(h.subs, o) }) },
 	}
 	// Without approvers nothing above Read may run, which is a case of its own.
-	add(h, dispatch.Approvers, dispatch.Approver(dispatch.ApproverFunc(func(context.Context, dispatch.Call) (dispatch.Verdict, error) {
+	add(h, dispatch.Approvers, dispatch.ApproverFunc(func(context.Context, dispatch.Call) (dispatch.Verdict, error) {
 		return dispatch.Verdict{Allow: true, By: "auto"}, nil
-	})), contrib.Named(dispatch.DefaultApproval), contrib.Order(100))
+	}), contrib.Named(dispatch.DefaultApproval), contrib.Order(100))
 	return h
 }
 

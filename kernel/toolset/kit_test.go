@@ -67,9 +67,9 @@ func (h *host) module(name string, list ...tool.Registration) {
 	require.NoError(h.t, offers(name, list...)(r))
 }
 
-func (h *host) restrict(f tool.RestrictionFunc) {
+func (h *host) restrict(f func(context.Context, tool.Definition, tool.Exposure, tool.Planning) (*tool.Edit, error)) {
 	h.t.Helper()
-	_, err := tool.Restrictions.Add(h.registry.Builtin(), f)
+	_, err := tool.Restrictions.Add(h.registry.Builtin(), tool.RestrictionFunc(f))
 	require.NoError(h.t, err)
 }
 

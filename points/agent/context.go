@@ -37,11 +37,14 @@ type Source interface {
 	Provider(ctx context.Context, r Request) (Provider, error)
 }
 
-// SourceFunc adapts a function to Source.
-type SourceFunc func(ctx context.Context, r Request) (Provider, error)
+// SourceFunc makes a Source of a function.
+func SourceFunc(f func(ctx context.Context, r Request) (Provider, error)) Source {
+	return sourceFunc(f)
+}
 
-// Provider calls f.
-func (f SourceFunc) Provider(ctx context.Context, r Request) (Provider, error) { return f(ctx, r) }
+type sourceFunc func(ctx context.Context, r Request) (Provider, error)
+
+func (f sourceFunc) Provider(ctx context.Context, r Request) (Provider, error) { return f(ctx, r) }
 
 // Provider transforms the context of a request; nil keeps it. A plugin's provider may change the instructions alone.
 type Provider interface {

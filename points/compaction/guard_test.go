@@ -39,10 +39,10 @@ func activate(t *testing.T, contribute func(r *contrib.Registrar) error) (*contr
 }
 
 // summariser is the guard of a plugin's summariser.
-func summariser(t *testing.T, f compaction.SummarizerFunc) (compaction.Summarizer, *generations.Generation) {
+func summariser(t *testing.T, f func(context.Context, compaction.Request) (*compaction.Summary, error)) (compaction.Summarizer, *generations.Generation) {
 	t.Helper()
 	registry, g := activate(t, func(r *contrib.Registrar) error {
-		_, err := compaction.Summarizers.Add(r, f, contrib.ReplaceTarget(compaction.LocalSummary))
+		_, err := compaction.Summarizers.Add(r, compaction.SummarizerFunc(f), contrib.ReplaceTarget(compaction.LocalSummary))
 		return err
 	})
 	list := compaction.Summarizers.In(registry.View(), "")
@@ -118,7 +118,7 @@ func TestASummaryHoldsOnlyIDsThatWereGiven(t *testing.T) {
 }
 
 func TestFailuresOfASummariser(t *testing.T) {
-	for name, f := range map[string]compaction.SummarizerFunc{
+	for name, f := range map[string]func(context.Context, compaction.Request) (*compaction.Summary, error){
 		"error": func(context.Context, compaction.Request) (*compaction.Summary, error) {
 			return nil, errors.New("private")
 		},

@@ -60,11 +60,14 @@ type Summarizer interface {
 	Summarize(ctx context.Context, r Request) (*Summary, error)
 }
 
-// SummarizerFunc adapts a function to Summarizer.
-type SummarizerFunc func(ctx context.Context, r Request) (*Summary, error)
+// SummarizerFunc makes a Summarizer of a function.
+func SummarizerFunc(f func(ctx context.Context, r Request) (*Summary, error)) Summarizer {
+	return summarizerFunc(f)
+}
 
-// Summarize calls f.
-func (f SummarizerFunc) Summarize(ctx context.Context, r Request) (*Summary, error) { return f(ctx, r) }
+type summarizerFunc func(ctx context.Context, r Request) (*Summary, error)
+
+func (f summarizerFunc) Summarize(ctx context.Context, r Request) (*Summary, error) { return f(ctx, r) }
 
 // LocalSummary is the target of the built-in summariser, which asks the thread's own model.
 const LocalSummary = "local-summary"

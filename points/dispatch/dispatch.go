@@ -78,23 +78,32 @@ type Normalizer interface {
 	Normalize(ctx context.Context, c Call, r tool.Result) (*tool.Result, error)
 }
 
-// PolicyFunc adapts a function to Policy.
-type PolicyFunc func(ctx context.Context, c Call) (Verdict, error)
+// PolicyFunc makes a Policy of a function.
+func PolicyFunc(f func(ctx context.Context, c Call) (Verdict, error)) Policy {
+	return policyFunc(f)
+}
 
-// Evaluate calls f.
-func (f PolicyFunc) Evaluate(ctx context.Context, c Call) (Verdict, error) { return f(ctx, c) }
+type policyFunc func(ctx context.Context, c Call) (Verdict, error)
 
-// ApproverFunc adapts a function to Approver.
-type ApproverFunc func(ctx context.Context, c Call) (Verdict, error)
+func (f policyFunc) Evaluate(ctx context.Context, c Call) (Verdict, error) { return f(ctx, c) }
 
-// Approve calls f.
-func (f ApproverFunc) Approve(ctx context.Context, c Call) (Verdict, error) { return f(ctx, c) }
+// ApproverFunc makes a Approver of a function.
+func ApproverFunc(f func(ctx context.Context, c Call) (Verdict, error)) Approver {
+	return approverFunc(f)
+}
 
-// NormalizerFunc adapts a function to Normalizer.
-type NormalizerFunc func(ctx context.Context, c Call, r tool.Result) (*tool.Result, error)
+type approverFunc func(ctx context.Context, c Call) (Verdict, error)
 
-// Normalize calls f.
-func (f NormalizerFunc) Normalize(ctx context.Context, c Call, r tool.Result) (*tool.Result, error) {
+func (f approverFunc) Approve(ctx context.Context, c Call) (Verdict, error) { return f(ctx, c) }
+
+// NormalizerFunc makes a Normalizer of a function.
+func NormalizerFunc(f func(ctx context.Context, c Call, r tool.Result) (*tool.Result, error)) Normalizer {
+	return normalizerFunc(f)
+}
+
+type normalizerFunc func(ctx context.Context, c Call, r tool.Result) (*tool.Result, error)
+
+func (f normalizerFunc) Normalize(ctx context.Context, c Call, r tool.Result) (*tool.Result, error) {
 	return f(ctx, c, r)
 }
 

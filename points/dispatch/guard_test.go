@@ -55,8 +55,8 @@ func TestGuardsOfPoliciesAndApprovers(t *testing.T) {
 	verdict := dispatch.Verdict{Allow: true, By: "operator", Scope: "session", Rationale: "r"}
 	var fail error
 	judge := func(_ context.Context, c dispatch.Call) (dispatch.Verdict, error) { spoil(c); return verdict, fail }
-	p, gp, _ := contained(t, dispatch.Policies, dispatch.Policy(dispatch.PolicyFunc(judge)))
-	a, ga, _ := contained(t, dispatch.Approvers, dispatch.Approver(dispatch.ApproverFunc(judge)))
+	p, gp, _ := contained(t, dispatch.Policies, dispatch.PolicyFunc(judge))
+	a, ga, _ := contained(t, dispatch.Approvers, dispatch.ApproverFunc(judge))
 	for _, ask := range []func(context.Context, dispatch.Call) (dispatch.Verdict, error){p.Evaluate, a.Approve} {
 		verdict, fail = dispatch.Verdict{Allow: true, By: "operator", Scope: "session", Rationale: "r"}, nil
 		c := call()
@@ -88,8 +88,8 @@ func TestGuardsOfPoliciesAndApprovers(t *testing.T) {
 
 // FIELD-D4: a target that lost its winner is closed.
 func TestStandInsDeny(t *testing.T) {
-	_, g, r := contained(t, dispatch.Policies, dispatch.Policy(dispatch.PolicyFunc(
-		func(context.Context, dispatch.Call) (dispatch.Verdict, error) { return dispatch.Allowed(), nil })),
+	_, g, r := contained(t, dispatch.Policies, dispatch.PolicyFunc(
+		func(context.Context, dispatch.Call) (dispatch.Verdict, error) { return dispatch.Allowed(), nil }),
 		contrib.ReplaceTarget(dispatch.ToolPolicy+"bash"))
 	<-g.Stop(contrib.StopFault).Done()
 	in := dispatch.Policies.In(r.View(), "")
@@ -130,13 +130,13 @@ func TestGuardOfARecorder(t *testing.T) {
 
 func TestGuardOfANormalizer(t *testing.T) {
 	var kept *tool.Result
-	n, g, _ := contained(t, dispatch.Normalizers, dispatch.Normalizer(dispatch.NormalizerFunc(
+	n, g, _ := contained(t, dispatch.Normalizers, dispatch.NormalizerFunc(
 		func(_ context.Context, c dispatch.Call, r tool.Result) (*tool.Result, error) {
 			spoil(c)
 			r.Content[0].Text, r.Meta, r.Executed, r.Spill = "new", json.RawMessage(`1`), true, "/x"
 			kept = &r
 			return kept, nil
-		})))
+		}))
 	given := tool.Text("old")
 	given.Meta = json.RawMessage(`{"host":1}`)
 	c := call()

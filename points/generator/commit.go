@@ -29,11 +29,14 @@ type CommitMessageGenerator interface {
 	Suggest(ctx context.Context, r CommitRequest) (*CommitMessage, error)
 }
 
-// CommitMessageFunc adapts a function to CommitMessageGenerator.
-type CommitMessageFunc func(ctx context.Context, r CommitRequest) (*CommitMessage, error)
+// CommitMessageFunc makes a CommitMessageGenerator of a function.
+func CommitMessageFunc(f func(ctx context.Context, r CommitRequest) (*CommitMessage, error)) CommitMessageGenerator {
+	return commitMessageFunc(f)
+}
 
-// Suggest calls f.
-func (f CommitMessageFunc) Suggest(ctx context.Context, r CommitRequest) (*CommitMessage, error) {
+type commitMessageFunc func(ctx context.Context, r CommitRequest) (*CommitMessage, error)
+
+func (f commitMessageFunc) Suggest(ctx context.Context, r CommitRequest) (*CommitMessage, error) {
 	return f(ctx, r)
 }
 

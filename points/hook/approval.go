@@ -16,11 +16,14 @@ type Approval interface {
 	Approval(ctx context.Context, c Call, k tool.Classification) (*Advice, error)
 }
 
-// ApprovalFunc adapts a function to Approval.
-type ApprovalFunc func(ctx context.Context, c Call, k tool.Classification) (*Advice, error)
+// ApprovalFunc makes a Approval of a function.
+func ApprovalFunc(f func(ctx context.Context, c Call, k tool.Classification) (*Advice, error)) Approval {
+	return approvalFunc(f)
+}
 
-// Approval calls f.
-func (f ApprovalFunc) Approval(ctx context.Context, c Call, k tool.Classification) (*Advice, error) {
+type approvalFunc func(ctx context.Context, c Call, k tool.Classification) (*Advice, error)
+
+func (f approvalFunc) Approval(ctx context.Context, c Call, k tool.Classification) (*Advice, error) {
 	return f(ctx, c, k)
 }
 

@@ -15,11 +15,14 @@ type Compaction interface {
 	Compaction(ctx context.Context, s Scope, p Phase, text string) (add string, err error)
 }
 
-// CompactionFunc adapts a function to Compaction.
-type CompactionFunc func(ctx context.Context, s Scope, p Phase, text string) (add string, err error)
+// CompactionFunc makes a Compaction of a function.
+func CompactionFunc(f func(ctx context.Context, s Scope, p Phase, text string) (add string, err error)) Compaction {
+	return compactionFunc(f)
+}
 
-// Compaction calls f.
-func (f CompactionFunc) Compaction(ctx context.Context, s Scope, p Phase, text string) (add string, err error) {
+type compactionFunc func(ctx context.Context, s Scope, p Phase, text string) (add string, err error)
+
+func (f compactionFunc) Compaction(ctx context.Context, s Scope, p Phase, text string) (add string, err error) {
 	return f(ctx, s, p, text)
 }
 

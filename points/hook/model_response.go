@@ -15,11 +15,14 @@ type ModelResponse interface {
 	ModelResponse(ctx context.Context, r Response) error
 }
 
-// ModelResponseFunc adapts a function to ModelResponse.
-type ModelResponseFunc func(ctx context.Context, r Response) error
+// ModelResponseFunc makes a ModelResponse of a function.
+func ModelResponseFunc(f func(ctx context.Context, r Response) error) ModelResponse {
+	return modelResponseFunc(f)
+}
 
-// ModelResponse calls f.
-func (f ModelResponseFunc) ModelResponse(ctx context.Context, r Response) error {
+type modelResponseFunc func(ctx context.Context, r Response) error
+
+func (f modelResponseFunc) ModelResponse(ctx context.Context, r Response) error {
 	return f(ctx, r)
 }
 

@@ -15,11 +15,14 @@ type Prompt interface {
 	Prompt(ctx context.Context, i PromptInfo, text string) (add string, err error)
 }
 
-// PromptFunc adapts a function to Prompt.
-type PromptFunc func(ctx context.Context, i PromptInfo, text string) (add string, err error)
+// PromptFunc makes a Prompt of a function.
+func PromptFunc(f func(ctx context.Context, i PromptInfo, text string) (add string, err error)) Prompt {
+	return promptFunc(f)
+}
 
-// Prompt calls f.
-func (f PromptFunc) Prompt(ctx context.Context, i PromptInfo, text string) (add string, err error) {
+type promptFunc func(ctx context.Context, i PromptInfo, text string) (add string, err error)
+
+func (f promptFunc) Prompt(ctx context.Context, i PromptInfo, text string) (add string, err error) {
 	return f(ctx, i, text)
 }
 

@@ -15,11 +15,14 @@ type ToolCall interface {
 	ToolCall(ctx context.Context, c Call) (*Call, error)
 }
 
-// ToolCallFunc adapts a function to ToolCall.
-type ToolCallFunc func(ctx context.Context, c Call) (*Call, error)
+// ToolCallFunc makes a ToolCall of a function.
+func ToolCallFunc(f func(ctx context.Context, c Call) (*Call, error)) ToolCall {
+	return toolCallFunc(f)
+}
 
-// ToolCall calls f.
-func (f ToolCallFunc) ToolCall(ctx context.Context, c Call) (*Call, error) {
+type toolCallFunc func(ctx context.Context, c Call) (*Call, error)
+
+func (f toolCallFunc) ToolCall(ctx context.Context, c Call) (*Call, error) {
 	return f(ctx, c)
 }
 

@@ -15,11 +15,14 @@ type ToolResult interface {
 	ToolResult(ctx context.Context, c Call, r Result) (*Result, error)
 }
 
-// ToolResultFunc adapts a function to ToolResult.
-type ToolResultFunc func(ctx context.Context, c Call, r Result) (*Result, error)
+// ToolResultFunc makes a ToolResult of a function.
+func ToolResultFunc(f func(ctx context.Context, c Call, r Result) (*Result, error)) ToolResult {
+	return toolResultFunc(f)
+}
 
-// ToolResult calls f.
-func (f ToolResultFunc) ToolResult(ctx context.Context, c Call, r Result) (*Result, error) {
+type toolResultFunc func(ctx context.Context, c Call, r Result) (*Result, error)
+
+func (f toolResultFunc) ToolResult(ctx context.Context, c Call, r Result) (*Result, error) {
 	return f(ctx, c, r)
 }
 

@@ -15,11 +15,14 @@ type TransformModel interface {
 	TransformModel(ctx context.Context, r Request) ([]Item, error)
 }
 
-// TransformModelFunc adapts a function to TransformModel.
-type TransformModelFunc func(ctx context.Context, r Request) ([]Item, error)
+// TransformModelFunc makes a TransformModel of a function.
+func TransformModelFunc(f func(ctx context.Context, r Request) ([]Item, error)) TransformModel {
+	return transformModelFunc(f)
+}
 
-// TransformModel calls f.
-func (f TransformModelFunc) TransformModel(ctx context.Context, r Request) ([]Item, error) {
+type transformModelFunc func(ctx context.Context, r Request) ([]Item, error)
+
+func (f transformModelFunc) TransformModel(ctx context.Context, r Request) ([]Item, error) {
 	return f(ctx, r)
 }
 

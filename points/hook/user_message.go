@@ -15,11 +15,14 @@ type UserMessage interface {
 	UserMessage(ctx context.Context, s Scope, text string) (replacement string, ok bool, err error)
 }
 
-// UserMessageFunc adapts a function to UserMessage.
-type UserMessageFunc func(ctx context.Context, s Scope, text string) (replacement string, ok bool, err error)
+// UserMessageFunc makes a UserMessage of a function.
+func UserMessageFunc(f func(ctx context.Context, s Scope, text string) (replacement string, ok bool, err error)) UserMessage {
+	return userMessageFunc(f)
+}
 
-// UserMessage calls f.
-func (f UserMessageFunc) UserMessage(ctx context.Context, s Scope, text string) (replacement string, ok bool, err error) {
+type userMessageFunc func(ctx context.Context, s Scope, text string) (replacement string, ok bool, err error)
+
+func (f userMessageFunc) UserMessage(ctx context.Context, s Scope, text string) (replacement string, ok bool, err error) {
 	return f(ctx, s, text)
 }
 

@@ -55,11 +55,14 @@ type Attached interface {
 	Attached(ctx context.Context, e Environment) error
 }
 
-// AttachedFunc adapts a function to Attached.
-type AttachedFunc func(ctx context.Context, e Environment) error
+// AttachedFunc makes a Attached of a function.
+func AttachedFunc(f func(ctx context.Context, e Environment) error) Attached {
+	return attachedFunc(f)
+}
 
-// Attached calls f.
-func (f AttachedFunc) Attached(ctx context.Context, e Environment) error { return f(ctx, e) }
+type attachedFunc func(ctx context.Context, e Environment) error
+
+func (f attachedFunc) Attached(ctx context.Context, e Environment) error { return f(ctx, e) }
 
 // Attachments is the point host.attached.
 var Attachments = contrib.Define(contrib.Spec[Attached]{

@@ -13,11 +13,14 @@ type Assembler interface {
 	Assemble(ctx context.Context, assembled string, c Context) (*string, error)
 }
 
-// AssemblerFunc adapts a function to Assembler.
-type AssemblerFunc func(ctx context.Context, assembled string, c Context) (*string, error)
+// AssemblerFunc makes a Assembler of a function.
+func AssemblerFunc(f func(ctx context.Context, assembled string, c Context) (*string, error)) Assembler {
+	return assemblerFunc(f)
+}
 
-// Assemble calls f.
-func (f AssemblerFunc) Assemble(ctx context.Context, assembled string, c Context) (*string, error) {
+type assemblerFunc func(ctx context.Context, assembled string, c Context) (*string, error)
+
+func (f assemblerFunc) Assemble(ctx context.Context, assembled string, c Context) (*string, error) {
 	return f(ctx, assembled, c)
 }
 

@@ -16,11 +16,14 @@ type RebuildModel interface {
 	RebuildModel(ctx context.Context, r hook.Request) ([]hook.Item, error)
 }
 
-// RebuildModelFunc adapts a function to RebuildModel.
-type RebuildModelFunc func(ctx context.Context, r hook.Request) ([]hook.Item, error)
+// RebuildModelFunc makes a RebuildModel of a function.
+func RebuildModelFunc(f func(ctx context.Context, r hook.Request) ([]hook.Item, error)) RebuildModel {
+	return rebuildModelFunc(f)
+}
 
-// RebuildModel calls f.
-func (f RebuildModelFunc) RebuildModel(ctx context.Context, r hook.Request) ([]hook.Item, error) {
+type rebuildModelFunc func(ctx context.Context, r hook.Request) ([]hook.Item, error)
+
+func (f rebuildModelFunc) RebuildModel(ctx context.Context, r hook.Request) ([]hook.Item, error) {
 	return f(ctx, r)
 }
 

@@ -17,11 +17,14 @@ type RewriteApproval interface {
 	RewriteApproval(ctx context.Context, c hook.Call, k tool.Classification) (*tool.Classification, error)
 }
 
-// RewriteApprovalFunc adapts a function to RewriteApproval.
-type RewriteApprovalFunc func(ctx context.Context, c hook.Call, k tool.Classification) (*tool.Classification, error)
+// RewriteApprovalFunc makes a RewriteApproval of a function.
+func RewriteApprovalFunc(f func(ctx context.Context, c hook.Call, k tool.Classification) (*tool.Classification, error)) RewriteApproval {
+	return rewriteApprovalFunc(f)
+}
 
-// RewriteApproval calls f.
-func (f RewriteApprovalFunc) RewriteApproval(ctx context.Context, c hook.Call, k tool.Classification) (*tool.Classification, error) {
+type rewriteApprovalFunc func(ctx context.Context, c hook.Call, k tool.Classification) (*tool.Classification, error)
+
+func (f rewriteApprovalFunc) RewriteApproval(ctx context.Context, c hook.Call, k tool.Classification) (*tool.Classification, error) {
 	return f(ctx, c, k)
 }
 

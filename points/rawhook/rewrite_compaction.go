@@ -16,11 +16,14 @@ type RewriteCompaction interface {
 	RewriteCompaction(ctx context.Context, s hook.Scope, p hook.Phase, text string) (*string, error)
 }
 
-// RewriteCompactionFunc adapts a function to RewriteCompaction.
-type RewriteCompactionFunc func(ctx context.Context, s hook.Scope, p hook.Phase, text string) (*string, error)
+// RewriteCompactionFunc makes a RewriteCompaction of a function.
+func RewriteCompactionFunc(f func(ctx context.Context, s hook.Scope, p hook.Phase, text string) (*string, error)) RewriteCompaction {
+	return rewriteCompactionFunc(f)
+}
 
-// RewriteCompaction calls f.
-func (f RewriteCompactionFunc) RewriteCompaction(ctx context.Context, s hook.Scope, p hook.Phase, text string) (*string, error) {
+type rewriteCompactionFunc func(ctx context.Context, s hook.Scope, p hook.Phase, text string) (*string, error)
+
+func (f rewriteCompactionFunc) RewriteCompaction(ctx context.Context, s hook.Scope, p hook.Phase, text string) (*string, error) {
 	return f(ctx, s, p, text)
 }
 

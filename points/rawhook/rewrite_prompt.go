@@ -16,11 +16,14 @@ type RewritePrompt interface {
 	RewritePrompt(ctx context.Context, i hook.PromptInfo, composed string) (*string, error)
 }
 
-// RewritePromptFunc adapts a function to RewritePrompt.
-type RewritePromptFunc func(ctx context.Context, i hook.PromptInfo, composed string) (*string, error)
+// RewritePromptFunc makes a RewritePrompt of a function.
+func RewritePromptFunc(f func(ctx context.Context, i hook.PromptInfo, composed string) (*string, error)) RewritePrompt {
+	return rewritePromptFunc(f)
+}
 
-// RewritePrompt calls f.
-func (f RewritePromptFunc) RewritePrompt(ctx context.Context, i hook.PromptInfo, composed string) (*string, error) {
+type rewritePromptFunc func(ctx context.Context, i hook.PromptInfo, composed string) (*string, error)
+
+func (f rewritePromptFunc) RewritePrompt(ctx context.Context, i hook.PromptInfo, composed string) (*string, error) {
 	return f(ctx, i, composed)
 }
 

@@ -45,11 +45,14 @@ type SignalObserver interface {
 	Signal(ctx context.Context, s Signal) error
 }
 
-// SignalFunc adapts a function to SignalObserver.
-type SignalFunc func(ctx context.Context, s Signal) error
+// SignalFunc makes a SignalObserver of a function.
+func SignalFunc(f func(ctx context.Context, s Signal) error) SignalObserver {
+	return signalFunc(f)
+}
 
-// Signal calls f.
-func (f SignalFunc) Signal(ctx context.Context, s Signal) error { return f(ctx, s) }
+type signalFunc func(ctx context.Context, s Signal) error
+
+func (f signalFunc) Signal(ctx context.Context, s Signal) error { return f(ctx, s) }
 
 // Signals is the point thread.signal.
 var Signals = contrib.Define(contrib.Spec[SignalObserver]{

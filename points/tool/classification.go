@@ -112,11 +112,14 @@ type Classifier interface {
 	Classify(ctx context.Context, c Call, workspace string) (Classification, bool, error)
 }
 
-// ClassifierFunc adapts a function to Classifier.
-type ClassifierFunc func(ctx context.Context, c Call, workspace string) (Classification, bool, error)
+// ClassifierFunc makes a Classifier of a function.
+func ClassifierFunc(f func(ctx context.Context, c Call, workspace string) (Classification, bool, error)) Classifier {
+	return classifierFunc(f)
+}
 
-// Classify calls f.
-func (f ClassifierFunc) Classify(ctx context.Context, c Call, workspace string) (Classification, bool, error) {
+type classifierFunc func(ctx context.Context, c Call, workspace string) (Classification, bool, error)
+
+func (f classifierFunc) Classify(ctx context.Context, c Call, workspace string) (Classification, bool, error) {
 	return f(ctx, c, workspace)
 }
 

@@ -19,7 +19,7 @@ type FixedSource interface {
 
 // Fixed makes a source of registrations that never change: neither the slice nor what it refers to may be changed
 // afterwards.
-func Fixed(id string, registrations ...Registration) FixedSource {
+func Fixed(id string, registrations ...Registration) Source {
 	return &fixedSource{id: id, registrations: registrations}
 }
 

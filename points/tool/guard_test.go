@@ -134,11 +134,11 @@ func TestGuardOfASourceCopiesBothWays(t *testing.T) {
 func TestGuardOfARestriction(t *testing.T) {
 	text := "new"
 	edit := &tool.Edit{Description: &text, InputSchema: json.RawMessage(`{}`), Exposure: tool.Hidden, Mask: true}
-	e, g := contained(t, tool.Restrictions, tool.Restriction(tool.RestrictionFunc(
+	e, g := contained(t, tool.Restrictions, tool.RestrictionFunc(
 		func(_ context.Context, d tool.Definition, _ tool.Exposure, _ tool.Planning) (*tool.Edit, error) {
 			d.InputSchema[0], d.Hints.ReadOnly = 'X', false
 			return edit, nil
-		})))
+		}))
 	d := definition()
 	got, err := e.Value.Restrict(context.Background(), d, d.Exposure, tool.Planning{})
 	require.NoError(t, err)
@@ -159,10 +159,10 @@ func TestGuardOfARestriction(t *testing.T) {
 func TestGuardOfAClassifier(t *testing.T) {
 	answer := tool.Classification{Risk: tool.Write, Authority: tool.Network, Summary: "s", Paths: []string{"/x"}, Fingerprint: "f", Always: true}
 	var fail error
-	e, _ := contained(t, tool.Classifiers, tool.Classifier(tool.ClassifierFunc(func(_ context.Context, c tool.Call, _ string) (tool.Classification, bool, error) {
+	e, _ := contained(t, tool.Classifiers, tool.ClassifierFunc(func(_ context.Context, c tool.Call, _ string) (tool.Classification, bool, error) {
 		c.Arguments[0] = 'X'
 		return answer, true, fail
-	})))
+	}))
 	c := tool.Call{Arguments: json.RawMessage(`{}`)}
 	k, ok, err := e.Value.Classify(context.Background(), c, "/work")
 	require.NoError(t, err)

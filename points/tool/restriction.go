@@ -23,11 +23,14 @@ type Restriction interface {
 	Restrict(ctx context.Context, d Definition, e Exposure, p Planning) (*Edit, error)
 }
 
-// RestrictionFunc adapts a function to Restriction.
-type RestrictionFunc func(ctx context.Context, d Definition, e Exposure, p Planning) (*Edit, error)
+// RestrictionFunc makes a Restriction of a function.
+func RestrictionFunc(f func(ctx context.Context, d Definition, e Exposure, p Planning) (*Edit, error)) Restriction {
+	return restrictionFunc(f)
+}
 
-// Restrict calls f.
-func (f RestrictionFunc) Restrict(ctx context.Context, d Definition, e Exposure, p Planning) (*Edit, error) {
+type restrictionFunc func(ctx context.Context, d Definition, e Exposure, p Planning) (*Edit, error)
+
+func (f restrictionFunc) Restrict(ctx context.Context, d Definition, e Exposure, p Planning) (*Edit, error) {
 	return f(ctx, d, e, p)
 }
 
