@@ -13,6 +13,9 @@
 //		require.Equal(t, kernel.Completed, turn.Result.Stop)
 //	}
 //
+// A plugin that asks for what a host shares, such as model.Facts or status.Updates, needs a kernel that shares it too: add
+// stock.Access of package cmd/stock, or a value of the test's own with fx.Supply and plugins.Share.
+//
 // Further fx options exchange modules, as in a host: fx.Replace and fx.Decorate reach what the kernel's constructors ask
 // for, and contrib.Supply adds contributions.
 package kerneltest

@@ -2,8 +2,10 @@ package kerneltest
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
+	"strings"
 	"testing"
 
 	"go.uber.org/fx"
@@ -34,8 +36,8 @@ func Tools(registrations ...tool.Registration) fx.Option {
 	return contrib.Supply[tool.Source](tool.Sources, tool.Fixed("kerneltest", registrations...))
 }
 
-// Start starts a kernel, and stops it when the test ends. Plugins are active when it returns. A kernel that cannot be
-// built fails the test.
+// Start starts a kernel, and stops it when the test ends. A kernel that cannot be built fails the test, and so does a plugin
+// that is switched on and not active.
 func Start(t testing.TB, opts ...fx.Option) *Kernel {
 	t.Helper()
 	k := &Kernel{t: t}
@@ -57,7 +59,23 @@ func Start(t testing.TB, opts ...fx.Option) *Kernel {
 	app.RequireStart()
 	t.Cleanup(app.RequireStop)
 	k.Kernel, k.Model, k.Operator, k.Plugins = parts.Kernel, parts.Model, parts.Operator, parts.Plugins
+	if k.Plugins != nil {
+		for _, p := range k.Plugins.Snapshot().Plugins {
+			if p.Enabled && p.State != plugins.Active {
+				t.Fatalf("kerneltest: the plugin %s is %s: %s", p.ID, p.State, blockers(p))
+			}
+		}
+	}
 	return k
+}
+
+// blockers says why a plugin is not active.
+func blockers(p plugins.Status) string {
+	var out []string
+	for _, b := range p.Blockers {
+		out = append(out, fmt.Sprintf("%s: %s %v", b.Code, b.Text, b.Params))
+	}
+	return strings.Join(out, "; ")
 }
 
 // NewThread makes a thread in a fresh workspace, with the approval mode full unless o names another one.
