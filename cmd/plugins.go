@@ -14,27 +14,8 @@ import (
 )
 
 func (p *program) pluginsCommand() *cobra.Command {
-	var format formatOptions
-	var source string
-	verb := func(use, short string, args cobra.PositionalArgs, run func(f terminal.Format, s plugins.Source, args []string) error) *cobra.Command {
-		c := &cobra.Command{
-			Use: use, Short: short, Args: args,
-			RunE: func(_ *cobra.Command, args []string) error {
-				f, err := format.parse()
-				if err != nil {
-					return err
-				}
-				s, err := parseSource(source)
-				if err != nil {
-					return err
-				}
-				return run(f, s, args)
-			},
-		}
-		format.add(c.Flags())
-		c.Flags().StringVar(&source, "source", "", "home, project or host")
-		return c
-	}
+	o := sourceOptions{host: true}
+	verb := o.verb
 	return group("plugins", "List plugins and switch them on and off",
 		verb("list", "List the plugin directories of both trees, and compiled plugins without one", cobra.NoArgs,
 			func(f terminal.Format, s plugins.Source, _ []string) error { return p.listPlugins(f, s) }),
@@ -57,14 +38,6 @@ func oneName(c *cobra.Command, args []string) error {
 		return fmt.Errorf("%s takes one name: a plugin directory or a plugin id", c.CommandPath())
 	}
 	return nil
-}
-
-func parseSource(word string) (plugins.Source, error) {
-	switch s := plugins.Source(word); s {
-	case "", plugins.SourceHost, plugins.SourceHome, plugins.SourceProject:
-		return s, nil
-	}
-	return "", fmt.Errorf("unknown source %q; use home, project or host", word)
 }
 
 // catalog is what the plugin verbs work on: every directory, and every compiled plugin without one.

@@ -14,27 +14,8 @@ import (
 
 // toolSetVerbs are the verbs about external tool sets.
 func (p *program) toolSetVerbs() []*cobra.Command {
-	var format formatOptions
-	var source string
-	verb := func(use, short string, args cobra.PositionalArgs, run func(f terminal.Format, s plugins.Source, args []string) error) *cobra.Command {
-		c := &cobra.Command{
-			Use: use, Short: short, Args: args,
-			RunE: func(_ *cobra.Command, args []string) error {
-				f, err := format.parse()
-				if err != nil {
-					return err
-				}
-				s := plugins.Source(source)
-				if s != "" && s != plugins.SourceHome && s != plugins.SourceProject {
-					return fmt.Errorf("unknown source %q; use home or project", source)
-				}
-				return run(f, s, args)
-			},
-		}
-		format.add(c.Flags())
-		c.Flags().StringVar(&source, "source", "", "home or project")
-		return c
-	}
+	var o sourceOptions
+	verb := o.verb
 	one := func(c *cobra.Command, args []string) error {
 		if len(args) != 1 {
 			return fmt.Errorf("%s takes one name: the directory of an external tool set", c.CommandPath())
@@ -76,8 +57,8 @@ type toolSetCatalog struct {
 	off  string // why no set is loaded, whatever its switch; blank when they are
 }
 
-// toolSetCatalog reads manifests and settings. It runs nothing, so it needs no trust.
-func (p *program) toolSetCatalog() (*toolSetCatalog, error) {
+// readToolSets reads manifests and settings. It runs nothing, so it needs no trust.
+func (p *program) readToolSets() (*toolSetCatalog, error) {
 	pl, err := p.directories()
 	if err != nil {
 		return nil, err
@@ -128,7 +109,7 @@ func (c *toolSetCatalog) find(s plugins.Source, name string) (*home.ToolSetRow, 
 var toolSetColumns = []string{"Directory", "Source", "Enabled", "Effective", "Path", "Runner", "Catalogs", "Approval", "Tools"}
 
 func (p *program) listToolSets(f terminal.Format, s plugins.Source) error {
-	c, err := p.toolSetCatalog()
+	c, err := p.readToolSets()
 	if err != nil {
 		return err
 	}
@@ -217,7 +198,7 @@ func wish(o home.Offer) string {
 }
 
 func (p *program) showToolSet(f terminal.Format, s plugins.Source, name string) error {
-	c, err := p.toolSetCatalog()
+	c, err := p.readToolSets()
 	if err != nil {
 		return err
 	}
@@ -247,7 +228,7 @@ func (p *program) printToolSet(f terminal.Format, r *home.ToolSetRow) error {
 
 // switchToolSet turns one tool set on or off, in its manifest.
 func (p *program) switchToolSet(f terminal.Format, s plugins.Source, name string, on bool) error {
-	c, err := p.toolSetCatalog()
+	c, err := p.readToolSets()
 	if err != nil {
 		return err
 	}
@@ -263,7 +244,7 @@ func (p *program) switchToolSet(f terminal.Format, s plugins.Source, name string
 	if !changed {
 		p.say(fmt.Sprintf("crystal: %s is already %s", name, word))
 	}
-	if c, err = p.toolSetCatalog(); err != nil {
+	if c, err = p.readToolSets(); err != nil {
 		return err
 	}
 	if on {
