@@ -22,22 +22,28 @@ type Kernel struct {
 	*kernel.Kernel
 	Model    *Model           // nil without a Script
 	Operator *Operator        // nil without Answers
-	Plugins  *plugins.Runtime // nil without Plugins
+	Plugins  *plugins.Runtime // nil without plugins
 
 	t      testing.TB
 	thread *kernel.Thread
 }
 
-// Plugins runs plugins, each in a generation of its own behind its gate, as a host does.
-func Plugins(list ...plugins.Plugin) fx.Option { return plugins.Module(list...) }
+// Plugins runs plugins, each in a generation of its own behind its gate, as a host does. All that are switched on have to
+// become active: a test about one that does not uses plugins.Module.
+func Plugins(list ...plugins.Plugin) fx.Option {
+	return fx.Options(plugins.Module(list...), fx.Supply(&allActive{}))
+}
+
+// allActive says that plugins which are not active fail the test.
+type allActive struct{}
 
 // Tools adds tools of the host: they are trusted and reached without a gate.
 func Tools(registrations ...tool.Registration) fx.Option {
 	return contrib.Supply[tool.Source](tool.Sources, tool.Fixed("kerneltest", registrations...))
 }
 
-// Start starts a kernel, and stops it when the test ends. A kernel that cannot be built fails the test, and so does a plugin
-// that is switched on and not active.
+// Start starts a kernel, and stops it when the test ends. A kernel that cannot be built fails the test, and so does one of
+// [Plugins] that is switched on and not active.
 func Start(t testing.TB, opts ...fx.Option) *Kernel {
 	t.Helper()
 	k := &Kernel{t: t}
@@ -47,6 +53,7 @@ func Start(t testing.TB, opts ...fx.Option) *Kernel {
 		Model    *Model           `optional:"true"`
 		Operator *Operator        `optional:"true"`
 		Plugins  *plugins.Runtime `optional:"true"`
+		Active   *allActive       `optional:"true"`
 	}
 	quiet := slog.New(slog.NewTextHandler(io.Discard, nil))
 	app := fxtest.New(t,
@@ -59,7 +66,7 @@ func Start(t testing.TB, opts ...fx.Option) *Kernel {
 	app.RequireStart()
 	t.Cleanup(app.RequireStop)
 	k.Kernel, k.Model, k.Operator, k.Plugins = parts.Kernel, parts.Model, parts.Operator, parts.Plugins
-	if k.Plugins != nil {
+	if k.Plugins != nil && parts.Active != nil {
 		for _, p := range k.Plugins.Snapshot().Plugins {
 			if p.Enabled && p.State != plugins.Active {
 				t.Fatalf("kerneltest: the plugin %s is %s: %s", p.ID, p.State, blockers(p))

@@ -30,7 +30,7 @@ import (
 
 func TestAnExporterThatCannotBeMadeCostsTheTurnNothing(t *testing.T) {
 	k := kerneltest.Start(t, kerneltest.Script(kerneltest.Step{Text: "done"}),
-		kerneltest.Plugins(oteltrace.New(oteltrace.Config{Exporter: func(context.Context) (sdk.SpanExporter, error) {
+		plugins.Module(oteltrace.New(oteltrace.Config{Exporter: func(context.Context) (sdk.SpanExporter, error) {
 			return nil, errors.New("no collector")
 		}})))
 	assert.Equal(t, kernel.Completed, k.Run("go").Result.Stop)
