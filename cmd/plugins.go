@@ -2,6 +2,7 @@ package crystalcmd
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -107,7 +108,13 @@ func (p *program) known() home.Known {
 	}}
 }
 
-func projectConfig(ws home.Workspace) string { return ws.Project + "/" + home.ConfigFile }
+// projectConfig names the config.json of a project tree; blank where there can be none.
+func projectConfig(ws home.Workspace) string {
+	if ws.Project == "" {
+		return ""
+	}
+	return filepath.Join(ws.Project, home.ConfigFile)
+}
 
 func (p *program) listPlugins(f terminal.Format, s plugins.Source) error {
 	c, err := p.catalog()
@@ -310,7 +317,7 @@ func (p *program) switchPlugin(f terminal.Format, s plugins.Source, name string,
 		}
 		changed, err = home.DisablePlugin(file, r.Manifest.ID, !on)
 	} else {
-		file = r.Path + "/" + home.ManifestFile
+		file = filepath.Join(r.Path, home.ManifestFile)
 		changed, err = home.EnableManifest(file, on)
 	}
 	if err != nil {

@@ -2,6 +2,7 @@ package crystalcmd
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -237,7 +238,7 @@ func (p *program) switchToolSet(f terminal.Format, s plugins.Source, name string
 		return err
 	}
 	word := map[bool]string{true: "enabled", false: "disabled"}[on]
-	changed, err := home.EnableToolSet(r.Path+"/"+home.ToolSetFile, r.Directory, on, reservedTool)
+	changed, err := home.EnableToolSet(filepath.Join(r.Path, home.ToolSetFile), r.Directory, on, reservedTool)
 	if err != nil {
 		return fmt.Errorf("%s was not %s: %w", name, word, err)
 	}

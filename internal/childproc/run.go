@@ -87,9 +87,19 @@ func Run(ctx context.Context, c Command) (Exit, error) {
 		exit.Cause = context.Cause(ctx)
 		p.group.end(p.ended)
 	}
-	// The child is gone. Whoever still holds its pipes gets a moment to say what it has to say.
-	drained := p.drain()
-	if exit.Cause == nil {
+	// The child is gone. Whoever still holds its pipes gets a moment to say what it has to say, within the time of the call.
+	limit := ctx
+	if exit.Cause != nil {
+		limit = context.Background()
+	}
+	drained := p.drain(limit)
+	switch {
+	case exit.Cause != nil:
+	case !drained && ctx.Err() != nil:
+		exit.Cause = context.Cause(ctx)
+		p.group.end(nil)
+		p.drain(context.Background())
+	default:
 		wait := time.Duration(0)
 		if drained {
 			wait = settle
@@ -225,16 +235,17 @@ func start(c Command) (*process, error) {
 	return p, nil
 }
 
-// drain waits until all output is read, for a short time, and reports whether it was.
-func (p *process) drain() bool {
+// drain waits until all output is read, for a short time and until ctx is done, and reports whether it was.
+func (p *process) drain(ctx context.Context) bool {
 	t := time.NewTimer(Drain)
 	defer t.Stop()
 	select {
 	case <-p.readers:
 		return true
 	case <-t.C:
-		return false
+	case <-ctx.Done():
 	}
+	return false
 }
 
 // closePipes ends the reading and the writing, and waits for those who did it.

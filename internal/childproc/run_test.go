@@ -228,3 +228,14 @@ func TestTheChildHasNoTerminal(t *testing.T) {
 	assert.Contains(t, out.String(), "leads")
 	assert.Contains(t, out.String(), "none")
 }
+
+// The time of a call covers what is read after its program has ended.
+func TestWhatHoldsThePipesDoesNotOutlastTheTimeOfTheCall(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), childproc.Drain/3)
+	defer cancel()
+	var out buffer
+	exit, err := childproc.Run(ctx, sh("sleep 60 & echo said", &out))
+	require.NoError(t, err)
+	assert.ErrorIs(t, exit.Cause, context.DeadlineExceeded)
+	assert.Equal(t, "said\n", out.String())
+}

@@ -46,9 +46,8 @@ func words(raw json.RawMessage) ([]string, bool) {
 	}
 	switch raw[0] {
 	case '"':
-		var text string
-		err := json.Unmarshal(raw, &text)
-		return []string{text}, err == nil
+		text, ok := textOf(raw)
+		return []string{text}, ok
 	case '[':
 		var list []json.RawMessage
 		if json.Unmarshal(raw, &list) != nil {
@@ -56,8 +55,8 @@ func words(raw json.RawMessage) ([]string, bool) {
 		}
 		var out []string
 		for _, element := range list {
-			var text string
-			if element = bytes.TrimSpace(element); element[0] != '"' || json.Unmarshal(element, &text) != nil {
+			text, ok := textOf(element)
+			if !ok {
 				return nil, false
 			}
 			out = append(out, text)
@@ -67,4 +66,14 @@ func words(raw json.RawMessage) ([]string, bool) {
 		return nil, false
 	}
 	return []string{string(raw)}, true
+}
+
+// textOf is the value of a JSON string. Nothing else is a text, null neither.
+func textOf(raw json.RawMessage) (text string, ok bool) {
+	raw = bytes.TrimSpace(raw)
+	if len(raw) == 0 || raw[0] != '"' {
+		return "", false
+	}
+	err := json.Unmarshal(raw, &text)
+	return text, err == nil
 }

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/crystalkernel/crystal/internal/childproc"
 	"github.com/crystalkernel/crystal/internal/home"
@@ -61,9 +60,11 @@ func (p *program) invoke(ctx context.Context, i tool.Invocation) (tool.Result, e
 	}
 	switch {
 	case errors.Is(o.exit.Cause, errTimedOut):
-		return o.timedOut(p.tool.Timeout), nil
+		return o.cut("timed out after "+p.tool.Timeout.String(), &tool.Error{
+			Code: tool.CodeTimeout, Message: "The program timed out.", Params: map[string]any{"timeout": p.tool.Timeout.String()},
+		}), nil
 	case o.exit.Cause != nil:
-		return cancelled(), nil
+		return o.cut("", &tool.Error{Code: tool.CodeCancelled, Message: "The call was cancelled."}), nil
 	case p.tool.Content:
 		return p.content(&o, &i), nil
 	}
@@ -123,13 +124,10 @@ func (o *output) text() tool.Result {
 	return r
 }
 
-// timedOut is the result of a program that took too long, with what it had printed.
-func (o *output) timedOut(limit time.Duration) tool.Result {
-	r := tool.Text(o.lines("timed out after "+limit.String(), printed(&o.stdout)))
-	r.Failed = true
-	r.Error = &tool.Error{
-		Code: tool.CodeTimeout, Message: "The program timed out.", Params: map[string]any{"timeout": limit.String()},
-	}
+// cut is the result of a program that was ended, with what it had printed.
+func (o *output) cut(first string, e *tool.Error) tool.Result {
+	r := tool.Text(o.lines(first, printed(&o.stdout)))
+	r.Failed, r.Error = true, e
 	return r
 }
 

@@ -46,8 +46,7 @@ func (p *program) classify(_ context.Context, c tool.Call, workspace string) too
 
 // texts are the strings in an argument: itself, or those of its elements that are strings.
 func texts(raw json.RawMessage) []string {
-	var one string
-	if json.Unmarshal(raw, &one) == nil {
+	if one, ok := textOf(raw); ok {
 		return []string{one}
 	}
 	var list []json.RawMessage
@@ -56,7 +55,7 @@ func texts(raw json.RawMessage) []string {
 	}
 	var out []string
 	for _, element := range list {
-		if json.Unmarshal(element, &one) == nil {
+		if one, ok := textOf(element); ok {
 			out = append(out, one)
 		}
 	}

@@ -6,9 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
+	"unicode/utf8"
 
 	"github.com/crystalkernel/crystal/internal/builtin/fence"
+	"github.com/crystalkernel/crystal/internal/childproc"
 	"github.com/crystalkernel/crystal/internal/plaintext"
 	"github.com/crystalkernel/crystal/kernel/threadlog"
 	"github.com/crystalkernel/crystal/points/tool"
@@ -20,16 +23,54 @@ const (
 	maxQuoted = 200 // bytes of output that is quoted because it can't be used
 )
 
-// content is the object that a program with the output "content" prints. Members that are not known are ignored.
+// content is what a program with the output "content" prints.
 type content struct {
-	Text   *string `json:"text"`
-	Images []image `json:"images"`
+	text   string
+	images []members
 }
 
-type image struct {
-	MediaType string  `json:"mimeType"`
-	Base64    *string `json:"base64"`
-	Path      *string `json:"path"`
+// members are those of a JSON object. Unlike fields of a struct they are found by their exact names, and null is no value.
+type members map[string]json.RawMessage
+
+func (m members) text(key string) (string, error) {
+	raw, given := m[key]
+	if !given {
+		return "", nil
+	}
+	text, ok := textOf(raw)
+	if !ok {
+		return "", fmt.Errorf("%s is no string", key)
+	}
+	return text, nil
+}
+
+// readContent reads the object. Members that are not known are ignored.
+func readContent(raw []byte) (c content, err error) {
+	if !utf8.Valid(raw) {
+		return c, errors.New("it is not valid UTF-8")
+	}
+	var m members
+	if err := json.Unmarshal(raw, &m); err != nil {
+		return c, err
+	}
+	if m == nil {
+		return c, errors.New("null is no object")
+	}
+	if c.text, err = m.text("text"); err != nil {
+		return c, err
+	}
+	c.text = plaintext.Clean(c.text)
+	images, given := m["images"]
+	if !given {
+		return c, nil
+	}
+	if err := json.Unmarshal(images, &c.images); err != nil {
+		return c, fmt.Errorf("images: %w", err)
+	}
+	if c.images == nil || slices.ContainsFunc(c.images, func(i members) bool { return i == nil }) {
+		return c, errors.New("images is no array of objects")
+	}
+	return c, nil
 }
 
 // content is the result of a program that prints an object. How it ended beats what it printed.
@@ -38,7 +79,7 @@ func (p *program) content(o *output, i *tool.Invocation) tool.Result {
 	if o.exit.Code != 0 || o.exit.Signal != "" {
 		text := printed(&o.stdout)
 		if err == nil {
-			text = c.text()
+			text = c.text
 		}
 		r := tool.Text(o.lines(o.exit.String(), text))
 		o.judge(&r)
@@ -47,23 +88,16 @@ func (p *program) content(o *output, i *tool.Invocation) tool.Result {
 	if err != nil {
 		return unusable(err, raw)
 	}
-	blocks, err := p.images(c.Images, i)
+	blocks, err := p.images(c.images, i)
 	if err != nil {
 		return unusable(err, raw)
 	}
-	r := tool.Text(o.lines(c.text()))
+	r := tool.Text(o.lines(c.text))
 	if r.Content[0].Text == "" && len(blocks) > 0 {
 		r.Content = nil
 	}
 	r.Content = append(r.Content, blocks...)
 	return r
-}
-
-func (c *content) text() string {
-	if c.Text == nil {
-		return ""
-	}
-	return plaintext.Clean(*c.Text)
 }
 
 // content reads the object from standard output.
@@ -73,9 +107,10 @@ func (o *output) content() (c content, raw []byte, err error) {
 	case err != nil:
 		return c, nil, fmt.Errorf("the output can't be read back: %w", bare(err))
 	case dropped > 0:
-		return c, raw, errors.New("the output is too long")
+		return c, raw, fmt.Errorf("the output is over %d MiB", childproc.CaptureLimit>>20)
 	}
-	return c, raw, json.Unmarshal(raw, &c)
+	c, err = readContent(raw)
+	return c, raw, err
 }
 
 // unusable says what is wrong with the output, and quotes how it begins.
@@ -86,7 +121,7 @@ func unusable(err error, raw []byte) tool.Result {
 }
 
 // images checks and reads the images of a result. One that can't be used makes the result useless: the text may speak of it.
-func (p *program) images(list []image, i *tool.Invocation) ([]tool.Block, error) {
+func (p *program) images(list []members, i *tool.Invocation) ([]tool.Block, error) {
 	switch {
 	case len(list) == 0:
 		return nil, nil
@@ -97,30 +132,41 @@ func (p *program) images(list []image, i *tool.Invocation) ([]tool.Block, error)
 	}
 	var out []tool.Block
 	for n, one := range list {
-		data, err := p.image(one, i.Workspace)
+		block, err := p.image(one, i.Workspace)
 		if err == nil {
-			err = threadlog.CheckImage(one.MediaType, data)
+			err = threadlog.CheckImage(block.MediaType, block.Data)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("images[%d]: %w", n, err)
 		}
-		out = append(out, tool.Block{MediaType: one.MediaType, Data: data})
+		out = append(out, block)
 	}
 	return out, nil
 }
 
-func (p *program) image(one image, workspace string) ([]byte, error) {
-	switch {
-	case (one.Base64 == nil) == (one.Path == nil):
-		return nil, errors.New("exactly one of base64 and path must be given")
-	case one.Base64 != nil:
-		data, err := base64.StdEncoding.DecodeString(*one.Base64)
-		if err != nil {
-			return nil, fmt.Errorf("base64: %w", err)
-		}
-		return data, nil
+func (p *program) image(m members, workspace string) (b tool.Block, err error) {
+	_, inline := m["base64"]
+	if _, path := m["path"]; path == inline {
+		return b, errors.New("exactly one of base64 and path must be given")
 	}
-	return readImage(p.source.fence(workspace), *one.Path)
+	if b.MediaType, err = m.text("mimeType"); err != nil {
+		return b, err
+	}
+	if inline {
+		text, err := m.text("base64")
+		if err == nil {
+			b.Data, err = base64.StdEncoding.DecodeString(text)
+		}
+		if err != nil {
+			return b, fmt.Errorf("base64: %w", err)
+		}
+		return b, nil
+	}
+	path, err := m.text("path")
+	if err == nil {
+		b.Data, err = readImage(p.source.fence(workspace), path)
+	}
+	return b, err
 }
 
 // readImage reads a file of the workspace.

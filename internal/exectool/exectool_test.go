@@ -222,19 +222,20 @@ func TestTimeIsLimited(t *testing.T) {
 
 func TestACancelledCallEndsItsProgram(t *testing.T) {
 	s := newShed(t)
-	s.script("x", "run", `echo begun > pipe; sleep 60`)
+	s.script("x", "run", `echo so far; echo begun > pipe; sleep 60`)
 	s.set("x", `"command": ["./run"], "timeout": "unlimited"`)
 	pipe := filepath.Join(s.ws, "pipe")
 	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
 		defer cancel()
-		begun, err := os.ReadFile(pipe) // waits for the program
+		begun, err := os.ReadFile(pipe) // waits for the program, which has said something by then
 		assert.NoError(t, err)
 		assert.Equal(t, "begun\n", string(begun))
 	}()
 	r := s.callIn(ctx, "x", `{}`)
 	assert.Equal(t, tool.CodeCancelled, code(r))
+	assert.Equal(t, "so far", text(r))
 	r = s.callIn(ctx, "x", `{}`)
 	assert.Equal(t, tool.CodeCancelled, code(r), "nothing is started by then")
 }
@@ -250,6 +251,7 @@ func TestContentResults(t *testing.T) {
 	s.file(filepath.Join(s.home, "dot.png"), dot, 0o600)
 	img := func(members string) string { return `{"text":"t","images":[` + members + `]}` }
 	one := `{"mimeType":"image/png","base64":"` + png + `"}`
+	require.NoError(t, syscall.Mkfifo(filepath.Join(s.ws, "pipe"), 0o600))
 	for name, tt := range map[string]struct{ out, want, code string }{
 		"text":          {`{"text":"fine\u001b[31m","more":1}`, "fine", ""},
 		"nothing":       {`{}`, "", ""},
@@ -262,9 +264,15 @@ func TestContentResults(t *testing.T) {
 		"nine":          {img(strings.Repeat(one+",", 8) + one), "at most 8", "tool_result_invalid"},
 		"chatter":       {"loading…\n" + `{"text":"ok"}`, `The output begins with "loading\u2026\n{\"text\":\"ok\"}"`, "tool_result_invalid"}, // FIELD-B17
 		"empty":         {"", `begins with ""`, "tool_result_invalid"},
+		"null":          {`null`, "null is no object", "tool_result_invalid"},
+		"null text":     {`{"text":null}`, "text is no string", "tool_result_invalid"},
+		"null images":   {`{"images":null}`, "no array of objects", "tool_result_invalid"},
+		"null image":    {`{"images":[null]}`, "no array of objects", "tool_result_invalid"},
+		"other case":    {`{"TEXT":"x","Images":1}`, "", ""},
+		"no UTF-8":      {"{\"text\":\"\xff\"}", "not valid UTF-8", "tool_result_invalid"},
 		"two objects":   {`{"text":"a"}{"text":"b"}`, "after top-level value", "tool_result_invalid"},
 		"array":         {`["a"]`, "cannot unmarshal array", "tool_result_invalid"},
-		"number":        {`{"text":1}`, "cannot unmarshal number", "tool_result_invalid"},
+		"number":        {`{"text":1}`, "text is no string", "tool_result_invalid"},
 		"bothgiven":     {img(`{"mimeType":"image/png","base64":"` + png + `","path":"dot.png"}`), "images[0]: exactly one of base64 and path", "tool_result_invalid"},
 		"neither":       {img(`{"mimeType":"image/png"}`), "exactly one of base64 and path", "tool_result_invalid"},
 		"badtype":       {img(`{"mimeType":"image/bmp","base64":"` + png + `"}`), "image/bmp", "tool_result_invalid"},
@@ -273,6 +281,7 @@ func TestContentResults(t *testing.T) {
 		"outside":       {img(`{"mimeType":"image/png","path":"../home/dot.png"}`), "images[0]: path", "tool_result_invalid"},
 		"linkedout":     {img(`{"mimeType":"image/png","path":"out/dot.png"}`), "images[0]: path", "tool_result_invalid"},
 		"credential":    {img(`{"mimeType":"image/png","path":".ssh/dot.png"}`), "holds credentials", "tool_result_invalid"},
+		"fifo":          {img(`{"mimeType":"image/png","path":"pipe"}`), "images[0]: path", "tool_result_invalid"},
 		"directory":     {img(`{"mimeType":"image/png","path":"."}`), "images[0]: path", "tool_result_invalid"},
 	} {
 		t.Run(name, func(t *testing.T) {

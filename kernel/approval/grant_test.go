@@ -68,6 +68,31 @@ func TestAlwaysForAPluginsTool(t *testing.T) {
 	assert.Equal(t, "no_operator", decide(t, anew, c).By, "a name alone carries no grant")
 }
 
+// A grant of a tool set holds for that set of that tree: neither a set of the same name elsewhere nor a plugin of its name has it.
+func TestAlwaysForAToolOfASet(t *testing.T) {
+	s := approval.New(approval.Config{Home: t.TempDir()}, answers(approval.Always), nil)
+	external := func(set string) *tool.Definition {
+		d := pluginTool(set, "lookup")
+		d.Key.Kind = tool.OwnerExternal
+		return d
+	}
+	c := bashCall("default", "", class(tool.Write, tool.Workspace))
+	for _, tt := range []struct {
+		d    *tool.Definition
+		want string
+	}{
+		{external("home/x"), "operator"},
+		{external("home/x"), "grant"},
+		{external("project/x"), "no_operator"},
+		{external("x"), "no_operator"},
+		{pluginTool("home/x", "lookup"), "no_operator"},
+		{pluginTool("x", "lookup"), "no_operator"},
+	} {
+		c.Definition = tt.d
+		assert.Equal(t, tt.want, decide(t, s, c).By, tt.d.Key.String())
+	}
+}
+
 func TestSessionGrantsEndWithTheSession(t *testing.T) {
 	home := t.TempDir()
 	s := approval.New(approval.Config{Home: home}, answers(approval.Session), nil)
