@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"github.com/crystalkernel/crystal/contrib"
+	"github.com/crystalkernel/crystal/kernel/toolset"
 	"github.com/crystalkernel/crystal/points/tool"
 )
 
@@ -20,7 +21,7 @@ func (p *Prepared) classify(ctx context.Context) {
 		k.RequirePrompt = k.RequirePrompt || ok && d.Hints != nil && d.Hints.RequiresApproval
 	}
 	if !ok {
-		k = byHints(d)
+		k = byHints(p.tool)
 	}
 	p.judged(k)
 }
@@ -67,11 +68,12 @@ func (p *Prepared) classifier(ctx context.Context) (tool.Classification, bool) {
 }
 
 // byHints judges by what the tool says about itself.
-func byHints(d *tool.Definition) tool.Classification {
+func byHints(t *toolset.Tool) tool.Classification {
+	d := t.Definition
 	if d.Hints == nil {
 		return unknownTool()
 	}
-	k := tool.Classification{Risk: tool.Write, Authority: tool.Workspace, Summary: "calls " + d.Canonical(), RequirePrompt: d.Hints.RequiresApproval}
+	k := tool.Classification{Risk: tool.Write, Authority: tool.Workspace, Summary: t.Summary, RequirePrompt: d.Hints.RequiresApproval}
 	switch {
 	case d.Hints.Destructive:
 		k.Risk = tool.Privileged

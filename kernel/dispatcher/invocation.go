@@ -21,7 +21,7 @@ type invocation struct {
 	p        *Prepared
 	ctx      toolContext // its subcalls run under it
 	subcalls atomic.Int64
-	done     chan answer // room for one, so that a late answer blocks nobody
+	done     chan answer // of a tool on a goroutine of its own; room for one, so that a late answer blocks nobody
 
 	mu    sync.Mutex
 	ended bool
@@ -55,16 +55,22 @@ type answer struct {
 	panicked bool
 }
 
-// run is the goroutine of the tool.
-func (i *invocation) run() {
+// deliver is the goroutine of a tool that has one of its own.
+func (i *invocation) deliver() {
 	var a answer
+	defer func() { i.done <- a }() // even when the tool ends its goroutine
+	a = i.run()
+}
+
+// run calls the tool.
+func (i *invocation) run() (a answer) {
 	defer func() {
 		if r := recover(); r != nil {
 			a = answer{err: i.p.d.panicked(r), panicked: true}
 		}
-		i.done <- a
 	}()
 	a.result, a.err = i.p.tool.Binding.Runtime.Invoke(&i.ctx, i.input())
+	return a
 }
 
 // input is what the tool is given: copies, and functions that end with the call.

@@ -16,13 +16,14 @@ var errOverdue = errors.New("dispatcher: the time of the call has passed")
 
 // invoke runs the tool and waits for it as long as it may take, serving whoever wakes it meanwhile.
 func (p *Prepared) invoke(ctx context.Context, wake <-chan struct{}, serve func()) tool.Result {
-	i := &invocation{p: p, ctx: toolContext{parent: ctx}, done: make(chan answer, 1)}
+	i := &p.running
+	i.p, i.ctx.parent = p, ctx
 	defer i.end()
 	if p.tool.Binding.Inline {
-		i.run()
-		return p.ending(ctx, <-i.done)
+		return p.ending(ctx, i.run())
 	}
-	go i.run()
+	i.done = make(chan answer, 1)
+	go i.deliver()
 
 	var overdue <-chan time.Time
 	limit := p.tool.Binding.Timeout

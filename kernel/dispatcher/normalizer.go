@@ -28,7 +28,8 @@ func (n *normalizer) Normalize(_ context.Context, c dispatch.Call, r tool.Result
 	if !changed {
 		return nil, nil
 	}
-	return &r, nil
+	out := r // r itself stays off the heap
+	return &out, nil
 }
 
 // content cleans the blocks and bounds their text.

@@ -24,6 +24,7 @@ type Prepared struct {
 	refused bool
 	denied  bool
 	refusal tool.Result
+	running invocation
 	raise   any // what serve panicked with while the tool ran
 }
 

@@ -60,6 +60,17 @@ func TestInlineToolsRunOnTheGoroutineOfTheTurn(t *testing.T) {
 	assert.NotEqual(t, running(), h.call("where", `{}`).Text)
 }
 
+func TestAToolThatEndsItsGoroutineHasAResult(t *testing.T) {
+	h := newHost(t)
+	h.tools(registration("leave", func(context.Context, tool.Invocation) (tool.Result, error) {
+		runtime.Goexit()
+		return tool.Text("x"), nil
+	}))
+	o := h.call("leave", `{}`)
+	assert.Equal(t, tool.CodeResultInvalid, o.Result.Error.Code)
+	assert.True(t, o.Executed)
+}
+
 // TOOL-2: a recorder that fails is skipped, and the others see one start and one end.
 func TestRecorders(t *testing.T) {
 	h := newHost(t)

@@ -81,7 +81,8 @@ func (p *pass) admit(r *tool.Registration, source string, e *contrib.EntryInfo) 
 			d.Deferred = &c
 		}
 	}
-	m.tool = Tool{Definition: d, Canonical: d.Canonical(), Input: input, Binding: r.Binding}
+	summary := "calls " + d.Canonical()
+	m.tool = Tool{Definition: d, Canonical: summary[len("calls "):], Summary: summary, Input: input, Binding: r.Binding}
 	p.bind(&m.tool, e.Origin)
 	p.output(&m.tool, e)
 	return &m.tool, nil

@@ -14,6 +14,7 @@ import (
 type Tool struct {
 	Definition *tool.Definition // as the restrictions left it, with every default filled in
 	Canonical  string           // ns.name
+	Summary    string           // of a call, when nobody says it better
 	Flat       string           // what a model protocol sees
 	Input      *schema.Schema
 	Output     *schema.Schema // nil: none
