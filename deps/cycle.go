@@ -55,46 +55,71 @@ func (g *Graph) byID(a, b int) int {
 	return 0
 }
 
-// search holds the tables of one breadth-first walk, reused from node to node.
+// search holds the tables of the walks for one cycle, reused from node to node.
 type search struct {
-	from, to []int // distance from and to the node; -1 when not reached
-	queue    []int
+	from, to []int // distance from and to a node; -1 when not reached, and between the walks
+	out, in  []int // what either reached, in order
 }
 
-func newSearch(n int) *search { return &search{from: make([]int, n), to: make([]int, n)} }
-
-// walk fills dist with the distances from start along arcs.
-func (s *search) walk(dist []int, arcs [][]int, start int) {
-	for i := range dist {
-		dist[i] = -1
+func newSearch(n int) *search {
+	s := &search{from: make([]int, n), to: make([]int, n)}
+	for i := range n {
+		s.from[i], s.to[i] = -1, -1
 	}
-	dist[start] = 0
-	s.queue = append(s.queue[:0], start)
-	for next := 0; next < len(s.queue); next++ {
-		for _, p := range arcs[s.queue[next]] {
-			if dist[p] < 0 {
-				dist[p] = dist[s.queue[next]] + 1
-				s.queue = append(s.queue, p)
+	return s
+}
+
+func forget(dist, reached []int) []int {
+	for _, v := range reached {
+		dist[v] = -1
+	}
+	return reached[:0]
+}
+
+// away walks from i until it meets i again, and returns the length of that cycle. No node of a cycle of this length is
+// further away than what it reached.
+func (s *search) away(arcs [][]int, i int) int {
+	s.out = append(forget(s.from, s.out), i)
+	s.from[i] = 0
+	for next := 0; next < len(s.out); next++ {
+		at := s.out[next]
+		for _, p := range arcs[at] {
+			if p == i {
+				return s.from[at] + 1
+			}
+			if s.from[p] < 0 {
+				s.from[p] = s.from[at] + 1
+				s.out = append(s.out, p)
+			}
+		}
+	}
+	return 0
+}
+
+// home walks back from target over the nodes that lie on a way of the given length from the start of away to target.
+func (s *search) home(back [][]int, target, length int) {
+	s.in = append(forget(s.to, s.in), target)
+	s.to[target] = 0
+	for next := 0; next < len(s.in); next++ {
+		at := s.in[next]
+		for _, p := range back[at] {
+			if s.to[p] < 0 && s.from[p] >= 0 && s.from[p] == length-s.to[at]-1 {
+				s.to[p] = s.to[at] + 1
+				s.in = append(s.in, p)
 			}
 		}
 	}
 }
 
-// shortestCycle finds the cycle of one node. A node v lies on a shortest cycle through i when the way from i to v and
-// the way back add up to its length; the smallest of them is where the smallest sequence starts. From there the walk
-// takes the smallest next node that still leads home: first to i, then from i to the start.
+// shortestCycle finds the cycle of one node. A node lies on a shortest cycle through i when the way from i to it and the
+// way back add up to its length; the smallest of them is where the smallest sequence starts. From there the walk takes the
+// smallest next node that still leads home: first to i, then from i to the start.
 func (g *Graph) shortestCycle(i int, arcs, back [][]int, s *search) []int {
-	s.walk(s.from, arcs, i)
-	s.walk(s.to, back, i)
-	length := -1
-	for _, v := range back[i] {
-		if s.from[v] >= 0 && (length < 0 || s.from[v]+1 < length) {
-			length = s.from[v] + 1
-		}
-	}
+	length := s.away(arcs, i)
+	s.home(back, i, length)
 	start := i
-	for _, v := range s.queue {
-		if s.from[v]+s.to[v] == length && g.byID(v, start) < 0 {
+	for _, v := range s.in {
+		if g.byID(v, start) < 0 {
 			start = v
 		}
 	}
@@ -102,30 +127,29 @@ func (g *Graph) shortestCycle(i int, arcs, back [][]int, s *search) []int {
 	at := start
 	for at != i {
 		cycle = append(cycle, at)
-		at = s.step(arcs[at], func(v int) bool { return s.to[v] == s.to[at]-1 })
+		at = s.step(arcs[at], s.to[at]-1)
 	}
 	cycle = append(cycle, i)
 	if start == i {
-		for range length - 1 {
-			n := len(cycle)
-			at = s.step(arcs[at], func(v int) bool { return v != i && s.from[v] == n && s.to[v] == length-n })
+		for left := length - 1; left > 0; left-- {
+			at = s.step(arcs[at], left)
 			cycle = append(cycle, at)
 		}
 		return cycle
 	}
 	// Distances to start decide here: not every node at the right distance from i leads to start.
 	distance := s.from[start]
-	s.walk(s.to, back, start)
+	s.home(back, start, distance)
 	for left := distance - 1; left > 0; left-- {
-		at = s.step(arcs[at], func(v int) bool { return s.to[v] == left })
+		at = s.step(arcs[at], left)
 		cycle = append(cycle, at)
 	}
 	return cycle
 }
 
-// step returns the first of the candidates, which are sorted by id, that fits.
-func (s *search) step(candidates []int, fits func(int) bool) int {
-	return candidates[slices.IndexFunc(candidates, fits)]
+// step returns the first of the candidates, which are sorted by id, that is left steps from the target of home.
+func (s *search) step(candidates []int, left int) int {
+	return candidates[slices.IndexFunc(candidates, func(v int) bool { return s.to[v] == left })]
 }
 
 // components numbers the strongly connected components (Tarjan's algorithm, with a stack of its own).
