@@ -16,11 +16,16 @@ type Fault struct {
 // Error gives code and message.
 func (f *Fault) Error() string { return f.Code + ": " + f.Message }
 
-// ReadFault reads the value of an error member: an object, or a text.
+// ReadFault reads the value of an error member: an object, or a text. It is nil for null, which says that there is none.
 func ReadFault(s *rawjson.Scanner) *Fault {
 	var f Fault
 	var kind, status string
-	if s.Kind() != rawjson.Object {
+	switch s.Kind() {
+	case rawjson.Null:
+		s.Skip()
+		return nil
+	case rawjson.Object:
+	default:
 		f.Message = s.Text()
 		return &f
 	}

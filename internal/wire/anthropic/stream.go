@@ -74,10 +74,6 @@ func (d *decoder) Event(name, data []byte, out *wire.Sink) (wire.Progress, error
 		case "stop_reason":
 			e.stop = s.Text()
 		case "error":
-			if s.Kind() == rawjson.Null {
-				s.Skip()
-				continue
-			}
 			e.fault = wire.ReadFault(s)
 		default:
 			s.Skip()

@@ -79,10 +79,6 @@ func (d *decoder) Event(_, data []byte, out *wire.Sink) (wire.Progress, error) {
 				s.Skip()
 			}
 		case "error":
-			if s.Kind() == rawjson.Null {
-				s.Skip()
-				continue
-			}
 			c.fault = wire.ReadFault(s)
 		default:
 			s.Skip()

@@ -51,10 +51,6 @@ func (d *decoder) Event(_, data []byte, out *wire.Sink) (wire.Progress, error) {
 			n, ok := s.Int()
 			l.usage.Output, l.hasUsage = n, l.hasUsage || ok
 		case "error":
-			if s.Kind() == rawjson.Null {
-				s.Skip()
-				continue
-			}
 			l.fault = wire.ReadFault(s)
 		default:
 			s.Skip()

@@ -75,10 +75,6 @@ func (d *decoder) Event(name, data []byte, out *wire.Sink) (wire.Progress, error
 		case "message":
 			e.fault.Message = s.Text()
 		case "error":
-			if s.Kind() == rawjson.Null {
-				s.Skip()
-				continue
-			}
 			e.nested = wire.ReadFault(s)
 		default:
 			s.Skip()
@@ -157,10 +153,6 @@ func (d *decoder) answer(data []byte, out *wire.Sink) (wire.Progress, error) {
 				s.Skip()
 			}
 		case "error":
-			if s.Kind() == rawjson.Null {
-				s.Skip()
-				continue
-			}
 			fault = wire.ReadFault(s)
 		case "usage":
 			d.readUsage()
