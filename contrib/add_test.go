@@ -171,7 +171,7 @@ func TestCyclesAreRefusedAndNamed(t *testing.T) {
 				return
 			}
 			refused(t, err, contrib.ErrReplaceCycle, "replaceCycle")
-			assert.Contains(t, err.Error(), "test.p: "+c.cycle)
+			require.EqualError(t, err, "contrib: replace cycle (replaceCycle) at test.p: "+c.cycle)
 			var r *contrib.RefusedError
 			require.ErrorAs(t, err, &r)
 			assert.Equal(t, c.cycle, strings.Join(r.Names, " -> "))

@@ -125,6 +125,19 @@ func TestBatchThatCancelsItselfPublishesNothing(t *testing.T) {
 	assert.ElementsMatch(t, []string{"one", "two", "three"}, log.all(), "revoked, so closed")
 }
 
+func TestAClosedRegistrarOfABatchTakesOnlyItsOwn(t *testing.T) {
+	w := newWorld(t)
+	r, err := w.Builtin().Module("going")
+	require.NoError(t, err)
+	require.NoError(t, w.Batch(func(b *contrib.Batch) error {
+		w.own(b.With(r), pointP, &journal{}, "going")
+		w.own(b.With(w.Builtin()), pointP, &journal{}, "staying")
+		b.Close(r, contrib.StopShutdown)
+		return nil
+	}))
+	assert.Equal(t, []string{"staying"}, w.list())
+}
+
 func TestBatchUsedAfterItsEnd(t *testing.T) {
 	w := newWorld(t)
 	var kept *contrib.Batch

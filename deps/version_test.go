@@ -86,10 +86,10 @@ func TestVersionOrder(t *testing.T) {
 
 func TestIDs(t *testing.T) {
 	t.Parallel()
-	for _, id := range []string{"a", "acme.review-core", "a1.b2-c3", strings.Repeat("a", 64)} {
+	for _, id := range []string{"a", "acme.review-core", "a1.b2-c3", "z9", "a.z", strings.Repeat("a", 64)} {
 		assert.True(t, deps.ValidID(id), id)
 	}
-	for _, id := range []string{"", "A", "1a", ".a", "a.", "a..b", "a-", "a.-b", "a_b", "a b", "é", strings.Repeat("a", 65)} {
+	for _, id := range []string{"", "A", "1a", ".a", "a.", "a..b", "a-", "a.-b", "a_b", "a b", "é", "{", "a{", "a`", "a:", "a/", strings.Repeat("a", 65)} {
 		assert.False(t, deps.ValidID(id), id)
 	}
 }
