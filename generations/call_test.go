@@ -184,6 +184,50 @@ func TestErrorsOfACall(t *testing.T) {
 	}
 }
 
+// A panic, and a goroutine that the code ends, are failures of the call on every way.
+func TestPanicsOfACall(t *testing.T) {
+	r := registry(t)
+	panics := reply(func(context.Context) error { panic("secret") })
+	g := activate(t, config(r, func(s *generations.Scope) error {
+		return errors.Join(add(plain, panics)(s), add(timed, panics)(s))
+	}))
+	defer stop(g)
+	ref, timedRef := one(t, r, plain).(guard).ref, one(t, r, timed).(guard).ref
+	echo := func(ctx context.Context, e echoer) (string, error) { return e.Echo(ctx, "a") }
+	do := func(ctx context.Context, e echoer) error { _, err := e.Echo(ctx, "a"); return err }
+	for name, call := range map[string]func(context.Context) (string, error){
+		"Call":          func(ctx context.Context) (string, error) { return generations.Call(ctx, ref, echo) },
+		"CallHere":      func(ctx context.Context) (string, error) { return generations.CallHere(ctx, ref, echo) },
+		"Call, timed":   func(ctx context.Context) (string, error) { return generations.Call(ctx, timedRef, echo) },
+		"Do":            func(ctx context.Context) (string, error) { return "", ref.Do(ctx, do) },
+		"DoHere":        func(ctx context.Context) (string, error) { return "", ref.DoHere(ctx, do) },
+		"DoHere, timed": func(ctx context.Context) (string, error) { return "", timedRef.DoHere(ctx, do) },
+	} {
+		text, err := call(context.Background())
+		var failure *contrib.CallError
+		require.ErrorAs(t, err, &failure, name)
+		assert.Equal(t, contrib.CausePanic, failure.Cause, name)
+		assert.Equal(t, "Plugin operation failed.", err.Error(), name)
+		assert.Empty(t, text, name)
+		assert.Zero(t, g.Gate().Inside(), name)
+	}
+}
+
+func TestErrorsOfACallWithoutAResult(t *testing.T) {
+	r := registry(t)
+	secret := errors.New("secret")
+	g := activate(t, config(r, add(plain, reply(func(context.Context) error { return secret }))))
+	defer stop(g)
+	err := one(t, r, plain).(guard).ref.DoHere(context.Background(), func(ctx context.Context, e echoer) error {
+		_, err := e.Echo(ctx, "a")
+		return err
+	})
+	var failure *contrib.CallError
+	require.ErrorAs(t, err, &failure)
+	assert.Equal(t, contrib.CauseError, failure.Cause)
+	assert.NotErrorIs(t, err, secret)
+}
+
 func TestRefusedResultIsPassedOn(t *testing.T) {
 	r := registry(t)
 	g := activate(t, config(r, add(plain, reply(func(context.Context) error { return nil }))))

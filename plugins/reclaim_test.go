@@ -2,6 +2,7 @@ package plugins_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"testing/synctest"
@@ -89,12 +90,27 @@ func TestShutdownDoesNotWaitForLeaks(t *testing.T) {
 		assert.LessOrEqual(t, took, time.Minute+2*time.Second)
 		assert.Equal(t, plugins.Stopped, h.status(t, "acme.conforming").State)
 		assert.Equal(t, plugins.Reclaiming, h.status(t, "acme.leaking").State)
+		assert.Len(t, h.status(t, "acme.leaking").Leaks, 1)
 
 		result, err := h.SetEnabled(t.Context(), "acme.conforming", false, plugins.ScopeProcess)
 		require.NoError(t, err)
 		assert.Equal(t, plugins.NotApplied, result.Outcome)
 		assert.Equal(t, []plugins.Code{plugins.PluginOperationIncomplete}, codesOf(result.Diagnostics))
 	})
+}
+
+func TestAfterAShutdownNothingIsFaultedOrBlocked(t *testing.T) {
+	t.Parallel()
+	for state, p := range map[plugins.State]plugins.Plugin{
+		plugins.Faulted: plugin("acme.x", fx.Invoke(func() error { return errors.New("x") })),
+		plugins.Blocked: requires(plugin("acme.x"), "acme.missing"),
+	} {
+		h := start(t, plugins.Options{}, p)
+		require.Equal(t, state, h.status(t, "acme.x").State)
+		require.NoError(t, h.Shutdown(t.Context()))
+		assert.Equal(t, plugins.Stopped, h.status(t, "acme.x").State)
+		assert.Empty(t, h.status(t, "acme.x").Blockers)
+	}
 }
 
 func TestShutdownOfACallerThatGivesUpGoesOn(t *testing.T) {

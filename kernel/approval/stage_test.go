@@ -271,22 +271,39 @@ func TestPassingAllocatesNothing(t *testing.T) {
 }
 
 func TestDefaultPolicy(t *testing.T) {
-	policy := approval.Policy()
-	ctx := context.Background()
-	c := bashCall("full", "make", class(tool.Write, tool.Workspace))
-	v, err := policy.Evaluate(ctx, c)
-	require.NoError(t, err)
-	assert.True(t, v.Allow)
-
-	c.Classification.Paths = []string{"/elsewhere/x"}
-	v, err = policy.Evaluate(ctx, c)
-	require.NoError(t, err)
-	assert.Equal(t, tool.CodeAccessDenied, v.Code)
-
-	c.Classification = tool.Classification{}
-	v, err = policy.Evaluate(ctx, c)
-	require.NoError(t, err)
-	assert.False(t, v.Allow)
+	write := class(tool.Write, tool.Workspace)
+	with := func(k tool.Classification, paths ...string) tool.Classification { k.Paths = paths; return k }
+	plugin := pluginTool("acme.a", "send")
+	for name, tt := range map[string]struct {
+		k     tool.Classification
+		owner *tool.Definition // nil: a built-in tool
+		allow bool
+	}{
+		"no paths":               {write, nil, true},
+		"inside":                 {with(write, "/ws/a", "/ws"), nil, true},
+		"one outside":            {with(write, "/ws/a", "/elsewhere/x"), nil, false},
+		"a name that begins so":  {with(write, "/ws2/x"), nil, false},
+		"privileged":             {with(class(tool.Privileged, tool.Workspace), "/elsewhere/x"), nil, false},
+		"a read":                 {with(class(tool.Read, tool.Workspace), "/elsewhere/x"), nil, true},
+		"classified as outside":  {with(class(tool.Write, tool.OutsideWorkspace), "/elsewhere/x"), nil, true},
+		"a plugin's tool":        {with(write, "/elsewhere/x"), plugin, true},
+		"no class":               {tool.Classification{}, nil, false},
+		"no authority":           {tool.Classification{Risk: tool.Read}, nil, false},
+		"no risk":                {tool.Classification{Authority: tool.Workspace}, nil, false},
+		"no class of a plugin's": {tool.Classification{}, plugin, false},
+	} {
+		c := bashCall("full", "make", tt.k)
+		c.Workspace = "/ws"
+		if tt.owner != nil {
+			c.Definition = tt.owner
+		}
+		v, err := approval.Policy().Evaluate(context.Background(), c)
+		require.NoError(t, err)
+		assert.Equal(t, tt.allow, v.Allow, name)
+		if !tt.allow {
+			assert.Equal(t, tool.CodeAccessDenied, v.Code, name)
+		}
+	}
 }
 
 func BenchmarkPass(b *testing.B) {
