@@ -192,6 +192,32 @@ func TestArchiveAndDelete(t *testing.T) {
 	require.ErrorIs(t, s.Delete(t.Context(), "../../etc/passwd"), threadlog.ErrNotFound)
 }
 
+func TestDelete(t *testing.T) {
+	for name, s := range stores(t) {
+		t.Run(name, func(t *testing.T) {
+			d := s.(interface { // both stores can
+				Delete(ctx context.Context, id string) error
+			})
+			l, other := create(t, s), create(t, s)
+			for _, l := range []*threadlog.Log{l, other} {
+				add(t, l, &threadlog.Turn{Turn: "t1", Item: user("hi")}, end())
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+			defer cancel()
+			require.Error(t, d.Delete(ctx, l.ID()), "refused while in use")
+			_, _, err := s.Read(t.Context(), l.ID())
+			require.NoError(t, err, "it is still there")
+			require.NoError(t, l.Close())
+			require.NoError(t, d.Delete(t.Context(), l.ID()))
+			_, _, err = s.Read(t.Context(), l.ID())
+			require.ErrorIs(t, err, threadlog.ErrNotFound)
+			require.ErrorIs(t, d.Delete(t.Context(), l.ID()), threadlog.ErrNotFound)
+			_, _, err = s.Read(t.Context(), other.ID())
+			require.NoError(t, err)
+		})
+	}
+}
+
 func TestImages(t *testing.T) {
 	for name, s := range stores(t) {
 		t.Run(name, func(t *testing.T) {

@@ -157,13 +157,17 @@ func TestSearchIsAddedWhenThereIsSomethingToFind(t *testing.T) {
 	s, _, err := toolset.Plan(context.Background(), in)
 	require.NoError(t, err)
 	assert.Empty(t, s.Tools())
-	h.module("m", deferred)
+	hidden := deferred
+	hidden.Definition.Name, hidden.Definition.ID, hidden.Definition.Audiences = "hidden", "hidden", tool.AudienceHost
+	absent := deferred
+	absent.Definition.Name, absent.Definition.ID, absent.Binding.Unavailable = "absent", "absent", true
+	h.module("m", deferred, hidden, absent, named("plain"))
 	search := in.Search
 	in = h.inputs()
 	in.Search = search
 	s, _, err = toolset.Plan(context.Background(), in)
 	require.NoError(t, err)
-	assert.Equal(t, []string{"tool_search"}, listed(s))
+	assert.Equal(t, []string{"plain", "tool_search"}, listed(s))
 	found, _ := s.ByFlat("tool_search")
 	assert.Equal(t, tool.OwnerBuiltin, found.Definition.Key.Kind)
 }
