@@ -18,14 +18,36 @@ import (
 // prepare runs raw hooks over a request that has every kind of item, and returns what broke.
 func prepare(t testing.TB, accepts bool, hooks ...func(items []hook.Item) []hook.Item) (modelhook.Prepared, modelhook.Request, []string) {
 	t.Helper()
-	registry, err := contrib.New(rawhook.RebuildModels, hook.TransformModels, hook.ModelResponses)
-	require.NoError(t, err)
+	registry := newRegistry(t)
 	for i, h := range hooks {
 		_, err := rawhook.RebuildModels.Add(registry.Builtin(), rawhook.RebuildModelFunc(func(_ context.Context, r hook.Request) ([]hook.Item, error) {
 			return h(r.Items), nil
 		}), contrib.Label("h"+strconv.Itoa(i)))
 		require.NoError(t, err)
 	}
+	return run(t, registry, accepts)
+}
+
+// transform runs one ordinary hook over the same request.
+func transform(t testing.TB, h func(items []hook.Item) []hook.Item) (modelhook.Prepared, modelhook.Request, []string) {
+	t.Helper()
+	registry := newRegistry(t)
+	_, err := hook.TransformModels.Add(registry.Builtin(), hook.TransformModelFunc(func(_ context.Context, r hook.Request) ([]hook.Item, error) {
+		return h(r.Items), nil
+	}))
+	require.NoError(t, err)
+	return run(t, registry, true)
+}
+
+func newRegistry(t testing.TB) *contrib.Registry {
+	t.Helper()
+	registry, err := contrib.New(rawhook.RebuildModels, hook.TransformModels, hook.ModelResponses)
+	require.NoError(t, err)
+	return registry
+}
+
+func run(t testing.TB, registry *contrib.Registry, accepts bool) (modelhook.Prepared, modelhook.Request, []string) {
+	t.Helper()
 	var rules []string
 	image := model.Image{Number: 1, MediaType: "image/png", SHA256: "x"}
 	r := modelhook.Request{
@@ -101,6 +123,18 @@ func TestChangesOfSingleItems(t *testing.T) {
 			items[1].Text = "look"
 			return items
 		}, func(t *testing.T, p modelhook.Prepared) { assert.Equal(t, "look\n\u2063[Image #1]", p.Items[0].Text) }},
+		"an image of a text that ends its line": {func(items []hook.Item) []hook.Item {
+			items[1].Text = "look\n"
+			return items
+		}, func(t *testing.T, p modelhook.Prepared) { assert.Equal(t, "look\n\u2063[Image #1]", p.Items[0].Text) }},
+		"an image of no text": {func(items []hook.Item) []hook.Item {
+			items[1].Text = ""
+			return items
+		}, func(t *testing.T, p modelhook.Prepared) { assert.Equal(t, "\u2063[Image #1]", p.Items[0].Text) }},
+		"an image in the first place": {func(items []hook.Item) []hook.Item {
+			items[1].Text = "[Image #1] it is"
+			return items
+		}, func(t *testing.T, p modelhook.Prepared) { assert.Equal(t, "\u2063[Image #1] it is", p.Items[0].Text) }},
 		"the last of equal texts is the image's place": {func(items []hook.Item) []hook.Item {
 			items[1].Text = "not [Image #1] but [Image #1]"
 			return items
@@ -138,6 +172,12 @@ func TestDroppedItemDoesNotComeBackThroughItsID(t *testing.T) {
 	assert.Equal(t, []string{"h0", "h1"}, p.Raw)
 }
 
+func TestImagesThatWereThereMayStay(t *testing.T) {
+	p, _, rules := prepare(t, false, func(items []hook.Item) []hook.Item { items[4].Text = "other"; return items })
+	assert.Empty(t, rules)
+	assert.Equal(t, "other", p.Items[3].Text)
+}
+
 func TestRefusedLists(t *testing.T) {
 	for name, c := range map[string]struct {
 		accepts bool
@@ -154,6 +194,10 @@ func TestRefusedLists(t *testing.T) {
 			false, func(i []hook.Item) []hook.Item { i[4].Images = i[1].Images; return i },
 			"this request accepts no images",
 		},
+		"an added image, where another was": {
+			false, func(i []hook.Item) []hook.Item { i[4], i[1] = i[1], i[4]; i[1].Images = i[4].Images; return i },
+			"this request accepts no images",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, r, rules := prepare(t, c.accepts, c.change)
@@ -162,4 +206,42 @@ func TestRefusedLists(t *testing.T) {
 			assert.Equal(t, "system", p.System)
 		})
 	}
+}
+
+// What an ordinary transform may change is the text of messages and results, and it may take images away.
+func TestRefusedTransforms(t *testing.T) {
+	const order = "items may not be replaced or change places"
+	for name, c := range map[string]struct {
+		change func(i []hook.Item)
+		rule   string
+	}{
+		"a message":              {func(i []hook.Item) { i[1].Text = "else" }, ""},
+		"a result":               {func(i []hook.Item) { i[4].Text = "else" }, ""},
+		"no image":               {func(i []hook.Item) { i[1].Images = nil }, ""},
+		"another id":             {func(i []hook.Item) { i[1].ID = "9" }, order},
+		"another kind":           {func(i []hook.Item) { i[1].Kind = model.Reasoning }, order},
+		"other places":           {func(i []hook.Item) { i[1], i[2] = i[2], i[1] }, order},
+		"another role":           {func(i []hook.Item) { i[1].Role = model.Assistant }, "a role may not change"},
+		"the system message":     {func(i []hook.Item) { i[0].Text = "else" }, "a system message may not change"},
+		"arguments of a call":    {func(i []hook.Item) { i[3].Arguments = `{"a":1}` }, "a tool call may not change"},
+		"the name of a call":     {func(i []hook.Item) { i[3].Name = "write" }, "a tool call may not change"},
+		"the call of a result":   {func(i []hook.Item) { i[4].CallID = "d" }, "call id, name and success of a result may not change"},
+		"the name of a result":   {func(i []hook.Item) { i[4].Name = "write" }, "call id, name and success of a result may not change"},
+		"a result that succeeds": {func(i []hook.Item) { i[4].Success = true }, "call id, name and success of a result may not change"},
+		"reasoning":              {func(i []hook.Item) { i[2].Text = "else" }, "reasoning may not change"},
+		"an added image":         {func(i []hook.Item) { i[4].Images = i[1].Images }, "an image may not be added"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, r, rules := transform(t, func(items []hook.Item) []hook.Item { c.change(items); return items })
+			if c.rule == "" {
+				assert.Empty(t, rules)
+				assert.NotEqual(t, r.Items, p.Items)
+				return
+			}
+			assert.Equal(t, []string{c.rule}, rules)
+			assert.Equal(t, r.Items, p.Items)
+		})
+	}
+	_, _, rules := transform(t, func(items []hook.Item) []hook.Item { return items[:len(items)-1] })
+	assert.Equal(t, []string{"the number of items may not change"}, rules)
 }
