@@ -116,3 +116,34 @@ func TestFlushWaitsForWhatWasPublished(t *testing.T) {
 		require.ErrorIs(t, p.Flush(t.Context()), context.Canceled)
 	})
 }
+
+// A flush waits for what was published before it, and no longer when that was dropped, or when its observer is gone.
+func TestFlushEndsWithWhatItWaitsFor(t *testing.T) {
+	for name, meanwhile := range map[string]func(p *pump.Pump[*observer, int], stalled contrib.Entry[*observer]){
+		"dropped": func(p *pump.Pump[*observer, int], stalled contrib.Entry[*observer]) {
+			for i := range 8 {
+				p.Publish([]contrib.Entry[*observer]{stalled}, i, nil)
+			}
+		},
+		"gone": func(p *pump.Pump[*observer, int], _ contrib.Entry[*observer]) {
+			p.Publish([]contrib.Entry[*observer]{entry(2, &observer{})}, 9, nil)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := newPump(2)
+				defer p.Stop()
+				stalled := entry(1, &observer{gate: make(chan struct{})})
+				p.Publish([]contrib.Entry[*observer]{stalled}, 1, nil)
+				p.Publish([]contrib.Entry[*observer]{stalled}, 2, nil)
+				flushed := make(chan error, 1)
+				go func() { flushed <- p.Flush(t.Context()) }()
+				synctest.Wait()
+				assert.Empty(t, flushed)
+				meanwhile(p, stalled)
+				synctest.Wait()
+				require.NoError(t, <-flushed)
+			})
+		})
+	}
+}
