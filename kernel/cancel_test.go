@@ -209,6 +209,26 @@ func TestOrderOfEventsAroundAnApproval(t *testing.T) {
 	assert.Equal(t, 1, no.Result.Denials)
 }
 
+// A grant for the session ends when the thread is closed.
+func TestGrantsOfTheSessionEndWithIt(t *testing.T) {
+	same := call("change", `{"a":"1"}`)
+	k := kerneltest.Start(t, kerneltest.Script(same, say("ok"), same, say("ok"), same, say("ok")),
+		kerneltest.Plugins(plugin("acme.a", contrib.Supply(tool.Sources, tool.Fixed("acme.a", writing("change", answering("ran")))))),
+		kerneltest.Answers(approval.Session, approval.No))
+	th := k.NewThread(kernel.Options{Approval: kernel.ApprovalDefault})
+	run := func() kernel.CallEnded { return k.RunOn(t.Context(), th, kernel.Input{Text: "go"}).Calls()[0] }
+	assert.Equal(t, approval.ByOperator, run().By)
+	assert.Equal(t, approval.ByGrant, run().By)
+	require.NoError(t, th.Close(t.Context()))
+	var err error
+	th, err = k.Open(t.Context(), th.ID(), kernel.Options{})
+	require.NoError(t, err)
+	again := run()
+	assert.Equal(t, approval.ByOperator, again.By)
+	assert.True(t, again.Denied)
+	assert.Len(t, k.Operator.Asked(), 2)
+}
+
 // The prompt reaches the listener before the operator answers, for calls of the model and of tools.
 func TestPromptIsInTheStreamWhileTheOperatorThinks(t *testing.T) {
 	var asked atomic.Int32
