@@ -2,6 +2,8 @@ package shellrisk
 
 import (
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -64,8 +66,11 @@ func (j *judge) unwrap(at *site, name string, words []word) bool {
 		inner = j.env(at, own, inner)
 	case "xargs":
 		inner = arguments(own, inner)
-	case "watch", "parallel":
+	case "watch":
 		j.joined(at, inner)
+		return true
+	case "parallel":
+		j.parallel(at, own, inner)
 		return true
 	case "script":
 		j.recorded(at, own)
@@ -124,19 +129,14 @@ func (j *judge) eval(at *site, args []word) {
 // env judges the variables that env sets, and returns the command behind them.
 func (j *judge) env(at *site, own, inner []word) []word {
 	for i, v := range own {
-		text := v.text
-		switch {
-		case text == "-S" || text == "--split-string":
-			if i+1 < len(own) {
-				j.splitString(at, own[i+1])
-			}
-		case strings.HasPrefix(text, "-S"):
-			v.text = text[2:]
-			j.splitString(at, v)
-		case strings.HasPrefix(text, "--split-string="):
-			v.text = text[len("--split-string="):]
-			j.splitString(at, v)
-		case text == "-C" || text == "--chdir" || strings.HasPrefix(text, "-C") || strings.HasPrefix(text, "--chdir="):
+		option, value, joined := v.option(wrappers["env"].values)
+		if !joined && i+1 < len(own) {
+			value = own[i+1]
+		}
+		switch option {
+		case "S", "split-string":
+			j.splitString(at, value)
+		case "C", "chdir":
 			// Relative paths of the command start from there; what it does there is not looked at closer.
 			j.at.lost = true
 		}
@@ -153,6 +153,20 @@ func (j *judge) env(at *site, own, inner []word) []word {
 	return inner
 }
 
+// option reads a word as the option that takes a value: the long one, or the first letter of a group that takes one. joined
+// reports that the value stands in the word too.
+func (v word) option(values string) (name string, value word, joined bool) {
+	if long, ok := strings.CutPrefix(v.text, "--"); ok {
+		name, v.text, joined = strings.Cut(long, "=")
+		return name, v, joined
+	}
+	if at := strings.IndexAny(v.text, values); at > 0 && v.text[0] == '-' {
+		name, v.text = v.text[at:at+1], v.text[at+1:]
+		return name, v, v.text != ""
+	}
+	return "", word{}, true
+}
+
 // splitString judges a text that is cut into a command line.
 func (j *judge) splitString(at *site, v word) {
 	if !v.static {
@@ -166,17 +180,17 @@ func (j *judge) splitString(at *site, v word) {
 func arguments(own, inner []word) []word {
 	mark := ""
 	for i, v := range own {
-		switch text := v.text; {
-		case text == "-I" && i+1 < len(own):
-			mark = own[i+1].text
-		case strings.HasPrefix(text, "-I") && len(text) > 2:
-			mark = text[2:]
-		case text == "-i" || text == "--replace":
-			mark = "{}"
-		case strings.HasPrefix(text, "-i"):
-			mark = text[2:]
-		case strings.HasPrefix(text, "--replace="):
-			mark = text[len("--replace="):]
+		option, value, joined := v.option(wrappers["xargs"].values + "i")
+		switch option {
+		case "I":
+			if !joined && i+1 < len(own) {
+				value = own[i+1]
+			}
+			mark = value.text
+		case "i", "replace":
+			if mark = value.text; !joined || mark == "" {
+				mark = "{}"
+			}
 		}
 	}
 	out := make([]word, 0, len(inner)+1)
@@ -195,33 +209,98 @@ func unknownAt(v word, mark string) word {
 		return v
 	}
 	if at := strings.Index(v.text, mark); at >= 0 {
-		v.text, v.static, v.found = v.text[:at], false, true
+		v.text, v.static = v.text[:at], false
 	}
 	return v
 }
 
 // joined judges a command that a wrapper hands to a shell as one text.
 func (j *judge) joined(at *site, inner []word) {
+	text, ok := j.joinedText(at, inner)
+	if ok && text != "" {
+		j.apart(func() { j.script(text, j.nesting+1) })
+	}
+}
+
+// joinedText joins words that a shell reads again. It is false when the text isn't known.
+func (j *judge) joinedText(at *site, inner []word) (string, bool) {
 	texts := make([]string, 0, len(inner))
 	for _, v := range inner {
 		if !v.static {
 			// The words that are known say what the command is; the text as a whole isn't known.
 			j.unknown("runs computed text", at.stmt)
 			j.run(at, inner)
-			return
-		}
-		if v.text == ":::" || v.text == "::::" {
-			break
+			return "", false
 		}
 		texts = append(texts, v.text)
 	}
-	if len(texts) == 0 {
-		if len(inner) > 0 || j.input.kind == fromPipe {
-			j.unknown("reads its commands from a pipe", at.stmt)
-		}
+	return strings.Join(texts, " "), true
+}
+
+// parallel judges a command that is run once for each argument, with the argument at its end or where its marks stand. A
+// shell reads the text.
+func (j *judge) parallel(at *site, own, inner []word) {
+	inner, arguments, known := parallelArguments(own, inner)
+	text, ok := j.joinedText(at, inner)
+	if !ok {
 		return
 	}
-	j.apart(func() { j.script(strings.Join(texts, " "), j.nesting+1) })
+	mark := func(argument string) string {
+		if text == "" {
+			return argument
+		}
+		if out := parallelMark.ReplaceAllLiteralString(text, argument); out != text {
+			return out
+		}
+		return text + " " + argument
+	}
+	switch {
+	case known:
+		for _, v := range arguments {
+			// The mark may stand between quotes or not; what is worse counts.
+			quoted, err := syntax.Quote(v.text, syntax.LangBash)
+			for _, form := range []string{v.text, quoted} {
+				if err != nil || text == "" {
+					form = v.text
+				}
+				j.apart(func() { j.script(mark(form), j.nesting+1) })
+			}
+		}
+	case text == "":
+		j.unknown("reads its commands from a pipe", at.stmt)
+	default:
+		if strings.Contains(text, "'") {
+			j.unknown("runs computed text", at.stmt) // a mark between such quotes would pass as known
+		}
+		j.apart(func() { j.script(mark("$1"), j.nesting+1) })
+	}
+}
+
+// parallelMark is where parallel puts the argument, or a part of it.
+var parallelMark = regexp.MustCompile(`\{[-+0-9]*(?:[./#%]|//|/\.)*\}`)
+
+// maxArguments is how many arguments of one parallel are looked at.
+const maxArguments = 64
+
+// parallelArguments parts the command from the arguments that are given with it. known reports that there are no others.
+func parallelArguments(own, inner []word) (command, arguments []word, known bool) {
+	at := slices.IndexFunc(inner, func(v word) bool { return strings.HasPrefix(v.text, ":::") })
+	if at < 0 {
+		return inner, nil, false
+	}
+	known = !slices.ContainsFunc(own, func(v word) bool {
+		name, _, _ := v.option(wrappers["parallel"].values)
+		return name == "a" || name == "arg-file" || name == "I"
+	})
+	for _, v := range inner[at:] {
+		switch v.text {
+		case ":::", ":::+":
+		default:
+			known = known && v.static && !strings.HasPrefix(v.text, "::::")
+			arguments = append(arguments, v)
+		}
+	}
+	return inner[:at], arguments, known && len(arguments) <= maxArguments
 }
 
 // recorded judges script -c.
@@ -268,7 +347,9 @@ func (j *judge) find(at *site, args []word) {
 			}
 			inner := make([]word, 0, end-i)
 			for _, v := range tests[i+1 : min(end, len(tests))] {
-				inner = append(inner, unknownAt(v, "{}"))
+				v := unknownAt(v, "{}")
+				v.found = !v.static
+				inner = append(inner, v)
 			}
 			if len(inner) > 0 {
 				j.execute(at, starts, inner)
